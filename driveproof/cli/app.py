@@ -1,0 +1,63 @@
+"""Assembles the command groups and turns user errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import typer
+
+from driveproof import __version__
+from driveproof.errors import UserError
+
+app = typer.Typer(
+    name="driveproof",
+    help="Build, judge and prove driving vision-language models, reproducibly.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# One line a room: the module defines ``app`` (a typer group of that name) or ``command`` (a single command).
+GROUPS = ("scenes", "maps", "codebook", "mcq", "policy", "evaluate", "validate")
+COMMANDS = ("doctor", "publish", "report")
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+) -> None:
+    if version:
+        typer.echo(f"driveproof {__version__}")
+        raise typer.Exit
+
+
+def _assemble() -> None:
+    for name in GROUPS:
+        try:
+            module = importlib.import_module(f"driveproof.cli.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"driveproof.cli.{name}":
+                raise
+            continue
+        app.add_typer(module.app, name=name)
+    for name in COMMANDS:
+        try:
+            module = importlib.import_module(f"driveproof.cli.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"driveproof.cli.{name}":
+                raise
+            continue
+        app.command(name)(module.command)
+
+
+def main() -> None:
+    """Entry point of the ``driveproof`` program."""
+    _assemble()
+    try:
+        app()
+    except UserError as error:
+        typer.secho(f"error: {error}", fg=typer.colors.RED, err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,109 @@
+"""Reading params.yaml: one typed section a stage, overlays merged on top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from driveproof.config.base import Section
+from driveproof.config.codebook import CodebookParams
+from driveproof.config.collect import CollectParams
+from driveproof.config.evaluate import EvaluateParams
+from driveproof.config.mcq import McqParams
+from driveproof.config.publish import PublishParams
+from driveproof.config.report import ReportParams
+from driveproof.config.scenes import ScenesParams
+from driveproof.config.sft import SftParams
+from driveproof.config.sweep import SweepParams
+from driveproof.config.validate import ValidateParams
+from driveproof.errors import BadInput
+
+RESERVED_KEYS = frozenset({"size", "nfiles"})
+"""DVC silently ignores a changed parameter with one of these names."""
+
+
+class Params(Section):
+    """All of params.yaml."""
+
+    seed: int = 0
+    collect: CollectParams = CollectParams()
+    scenes: ScenesParams = ScenesParams()
+    codebook: CodebookParams = CodebookParams()
+    sweep: SweepParams = SweepParams()
+    mcq: McqParams = McqParams()
+    validate_: ValidateParams = ValidateParams()
+    sft: SftParams = SftParams()
+    evaluate: EvaluateParams = EvaluateParams()
+    report: ReportParams = ReportParams()
+    publish: PublishParams = PublishParams()
+
+
+# ``validate`` is a method of pydantic models, so the section of that name is stored with an underscore.
+_ALIASES = {"validate": "validate_"}
+
+
+def load_params(path: str | Path = "params.yaml", overlays: Sequence[str | Path] = ()) -> Params:
+    """Read and check the parameters.
+
+    Parameters
+    ----------
+    path
+        The base file.
+    overlays
+        Files whose keys replace those of the base, in order (``params/gpu.yaml``).
+
+    Raises
+    ------
+    BadInput
+        Naming the file and the key that is unknown, reserved, missing or of the wrong type.
+    """
+    merged: dict[str, Any] = {}
+    for source in (path, *overlays):
+        merged = _merge(merged, _read(Path(source)))
+    names = ", ".join(str(source) for source in (path, *overlays))
+    try:
+        return Params.model_validate(
+            {_ALIASES.get(key, key): value for key, value in merged.items()}
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]).replace("validate_", "validate")
+        raise BadInput(first["msg"], path=names, field=field) from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput("no such parameter file", path=path) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadInput(f"not YAML: {str(error).splitlines()[0]}", path=path) from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise BadInput("expected sections with keys", path=path)
+    _refuse_reserved(content, path, "")
+    return content
+
+
+def _refuse_reserved(content: Mapping[Any, Any], path: Path, prefix: str) -> None:
+    for key, value in content.items():
+        name = f"{prefix}{key}"
+        if key in RESERVED_KEYS:
+            raise BadInput(
+                "reserved name: DVC ignores changes of it", path=path, field=name, hint="rename it"
+            )
+        if isinstance(value, Mapping):
+            _refuse_reserved(value, path, f"{name}.")
+
+
+def _merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in top.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged

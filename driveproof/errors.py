@@ -1,0 +1,66 @@
+"""Errors that a user can act on.
+
+Everything a user can cause (a broken file, a wrong parameter, a missing map) raises a
+:class:`UserError`; the command line prints it as one line and exits with ``exit_code``.
+A bug of ours raises anything else and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class UserError(Exception):
+    """Something the user can fix: says what is wrong, where, and what to do.
+
+    Parameters
+    ----------
+    problem
+        What is wrong, without a trailing full stop.
+    path
+        The file concerned, if any.
+    field
+        The field, column, key or record inside the file, if any.
+    hint
+        What to do about it, if that is not obvious.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | Path | None = None,
+        field: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.path = str(path) if path is not None else None
+        self.field = field
+        self.hint = hint
+        where = ": ".join(part for part in (self.path, self.field) if part)
+        text = f"{where}: {problem}" if where else problem
+        super().__init__(f"{text} ({hint})" if hint else text)
+
+
+class BadInput(UserError):
+    """A file from outside is truncated, malformed, hostile or in other units than it claims."""
+
+
+class MissingMap(UserError):
+    """A town was asked for that no map source has."""
+
+    exit_code = 3
+
+
+class Unreachable(UserError):
+    """A server (model, simulator, tracking) did not answer."""
+
+    exit_code = 4
+
+
+class GateFailed(UserError):
+    """A data or quality gate said no."""
+
+    exit_code = 1
