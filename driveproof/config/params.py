@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from driveproof.config.base import Section
 from driveproof.config.codebook import CodebookParams
@@ -35,15 +35,12 @@ class Params(Section):
     codebook: CodebookParams = CodebookParams()
     sweep: SweepParams = SweepParams()
     mcq: McqParams = McqParams()
-    validate_: ValidateParams = ValidateParams()
+    # ``validate`` is a method of pydantic models, so the attribute has an underscore
+    validate_: ValidateParams = Field(default=ValidateParams(), alias="validate")
     sft: SftParams = SftParams()
     evaluate: EvaluateParams = EvaluateParams()
     report: ReportParams = ReportParams()
     publish: PublishParams = PublishParams()
-
-
-# ``validate`` is a method of pydantic models, so the section of that name is stored with an underscore.
-_ALIASES = {"validate": "validate_"}
 
 
 def load_params(path: str | Path = "params.yaml", overlays: Sequence[str | Path] = ()) -> Params:
@@ -66,12 +63,10 @@ def load_params(path: str | Path = "params.yaml", overlays: Sequence[str | Path]
         merged = _merge(merged, _read(Path(source)))
     names = ", ".join(str(source) for source in (path, *overlays))
     try:
-        return Params.model_validate(
-            {_ALIASES.get(key, key): value for key, value in merged.items()}
-        )
+        return Params.model_validate(merged)
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]).replace("validate_", "validate")
+        field = ".".join(str(part) for part in first["loc"])
         raise BadInput(first["msg"], path=names, field=field) from None
 
 

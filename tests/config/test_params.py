@@ -1,0 +1,65 @@
+"""Parameters: typed, overlaid, and strict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from driveproof.config import load_params
+from driveproof.config.overlay import apply_overlay
+from driveproof.errors import BadInput
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_the_default_and_every_overlay_are_valid(root: Path) -> None:
+    base = root / "params.yaml"
+    assert load_params(base).seed == 0
+    overlays = sorted((root / "params").glob("*.yaml"))
+    assert overlays
+    for overlay in overlays:
+        load_params(base, [overlay])
+
+
+def test_an_overlay_replaces_only_its_keys(tmp_path: Path) -> None:
+    base = write(tmp_path / "a.yaml", "seed: 1\nmcq: {}\n")
+    top = write(tmp_path / "b.yaml", "seed: 2\n")
+    assert load_params(base).seed == 1
+    assert load_params(base, [top]).seed == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sead: 1", r"sead: Extra inputs are not permitted"),
+        ("mcq: {speed: 1}", r"mcq.speed: Extra inputs"),
+        ("mcq: {size: 1}", r"mcq.size: reserved name"),
+        ("seed: many", r"seed: Input should be a valid integer"),
+        ("- 1", "expected sections"),
+        ("a: [", "not YAML"),
+    ],
+)
+def test_mistakes_are_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path / "p.yaml", text)
+    with pytest.raises(BadInput, match=message) as caught:
+        load_params(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such parameter file"):
+        load_params(tmp_path / "none.yaml")
+
+
+def test_applying_an_overlay_keeps_comments_and_checks_first(tmp_path: Path) -> None:
+    base = write(tmp_path / "a.yaml", "# the seed\nseed: 1 # of everything\n")
+    apply_overlay(base, write(tmp_path / "b.yaml", "seed: 2\n"))
+    assert base.read_text() == "# the seed\nseed: 2 # of everything\n"
+    with pytest.raises(BadInput, match="sead"):
+        apply_overlay(base, write(tmp_path / "c.yaml", "sead: 3\n"))
+    assert load_params(base).seed == 2
