@@ -1,0 +1,89 @@
+"""Rebuild everything that is stale, then publish it: ``dvc repro`` and ``driveproof publish`` on a schedule.
+
+DVC decides what is stale and owns the bytes; Prefect decides when, how often and who hears about it. So
+no task is cached here, and a run that was killed resumes: stages that finished are skipped by DVC.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from prefect import flow, get_run_logger, task
+from prefect.cache_policies import NO_CACHE
+
+from flows._checkout import clear_dead_locks, remove_worktree, worktree_of
+from flows._commands import run
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@task(cache_policy=NO_CACHE, task_run_name="dvc repro")
+def reproduce(tree: Path, targets: list[str], grace_s: float) -> None:
+    """``dvc repro`` of ``targets`` (empty: everything) in ``tree``."""
+    log = get_run_logger()
+    for pid in clear_dead_locks(tree):
+        log.warning("dropped the DVC locks of process %d, which is gone", pid)
+    run([sys.executable, "-m", "dvc", "repro", *targets], tree, log.info, grace_s)
+
+
+@task(cache_policy=NO_CACHE, task_run_name="driveproof publish")
+def publish_results(tree: Path, store_root: Path, grace_s: float) -> None:
+    """Publish the results of ``tree`` into the tracking store that lies in ``store_root``."""
+    command = [sys.executable, "-m", "driveproof", "publish", "--store-root", str(store_root)]
+    run(command, tree, get_run_logger().info, grace_s)
+
+
+@flow(name="rebuild", log_prints=True)
+def rebuild(
+    commit: str = "HEAD",
+    repository: Path = REPOSITORY,
+    in_place: bool = False,
+    targets: list[str] | None = None,
+    overrides: list[str] | None = None,
+    publish: bool = True,
+    retries: int = 0,
+    retry_delay_s: float = 30.0,
+    grace_s: float = 10.0,
+) -> str:
+    """Rebuild a commit and publish what came out; returns the directory that was worked in.
+
+    Parameters
+    ----------
+    commit
+        What to build, in a git worktree of its own that shares the DVC cache.
+    repository
+        The git repository; default: the one this file is in.
+    in_place
+        Build the working tree of ``repository`` itself instead (as it is, edits included).
+    targets
+        DVC stages; default: all.
+    overrides
+        ``section.key=value`` on top of params.yaml, in the worktree only.
+    publish
+        Whether to publish to the tracking store of ``repository`` afterwards.
+    retries, retry_delay_s
+        How often a failed command is tried again, and after how many seconds.
+    grace_s
+        Seconds between SIGTERM and SIGKILL of the process tree when the run is cancelled.
+    """
+    if in_place and overrides:
+        raise ValueError(
+            "overrides need a worktree: params.yaml of a checkout belongs to its owner"
+        )
+    repository = repository.resolve()
+    tree = repository if in_place else worktree_of(repository, commit, overrides or [])
+    reproduce.with_options(retries=retries, retry_delay_seconds=retry_delay_s)(
+        tree, targets or [], grace_s
+    )
+    if publish:
+        publish_results.with_options(retries=retries, retry_delay_seconds=retry_delay_s)(
+            tree, repository, grace_s
+        )
+    if not in_place:
+        remove_worktree(repository, tree)
+    return str(tree)
+
+
+if __name__ == "__main__":
+    rebuild(in_place=True)
