@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from driveproof.geometry.arrays import Float
+from driveproof.maps.cache import Parts, cache_path, fetch, store
 from driveproof.maps.lanes import LaneKind, LaneTable
-from driveproof.maps.nearest import LaneMatch
-from driveproof.maps.routes import Route
+from driveproof.maps.nearest import LaneIndex, LaneMatch
+from driveproof.maps.opendrive import parse_opendrive
+from driveproof.maps.placing import build_crosswalks, build_junctions, build_signals
+from driveproof.maps.routes import Route, find_route, lane_graph, random_way
+from driveproof.maps.sampling import build_lanes
 from driveproof.maps.signals import Junction, MapSignal
+from driveproof.maps.sources import find_town, town_name
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,9 @@ class TownMap:
     @cached_property
     def carla_map(self) -> Any:
         """The same town as a ``carla.Map`` (left-handed, degrees)."""
-        raise NotImplementedError
+        import carla
+
+        return carla.Map(self.name, self.opendrive)
 
     def nearest_lane(
         self,
@@ -58,23 +66,88 @@ class TownMap:
         heading: ArrayLike | None = None,
         kinds: tuple[LaneKind, ...] = (LaneKind.DRIVING,),
     ) -> LaneMatch:
-        """The nearest lane of each point ``[N, 2]`` (or ``[2]``), preferring lanes along ``heading`` ``[N]``."""
-        raise NotImplementedError
+        """The nearest lane of each point ``[N, 2]`` (or ``[2]``), preferring lanes along ``heading`` ``[N]``.
+
+        Raises
+        ------
+        ValueError
+            If the town has no lane of these kinds.
+        """
+        flat = np.atleast_2d(np.asarray(points, dtype=np.float64))[:, :2]
+        angle = None if heading is None else np.atleast_1d(np.asarray(heading, dtype=np.float64))
+        if kinds not in self._indices:
+            self._indices[kinds] = LaneIndex(self.lanes, self.lanes.of_kind(*kinds))
+        return self._indices[kinds].match(flat, angle)
+
+    @cached_property
+    def _indices(self) -> dict[tuple[LaneKind, ...], LaneIndex]:
+        return {}
+
+    @cached_property
+    def lane_graph(self) -> Any:
+        """Driving lanes as a ``networkx.DiGraph``; see :func:`driveproof.maps.routes.lane_graph`."""
+        return lane_graph(self.lanes)
 
     def route(self, start: ArrayLike, goal: ArrayLike) -> Route:
-        """The shortest way from pose ``start`` ``[3]`` to the point ``goal`` ``[2]``; BadInput if there is none."""
-        raise NotImplementedError
+        """The shortest way from pose ``start`` ``[3]`` to the point ``goal`` ``[2]`` (or pose ``[3]``).
+
+        Raises
+        ------
+        BadInput
+            If no road leads there.
+        """
+        start, goal = np.asarray(start, dtype=np.float64), np.asarray(goal, dtype=np.float64)
+        here = self.nearest_lane(start[:2], start[2])
+        there = self.nearest_lane(goal[:2], goal[2] if len(goal) > 2 else None)
+        return find_route(
+            self.lanes,
+            self.lane_graph,
+            (int(here.lane[0]), float(here.arc[0])),
+            (int(there.lane[0]), float(there.arc[0])),
+        )
 
     def random_route(self, rng: np.random.Generator, length_m: float) -> Route:
-        """A random way of at least ``length_m`` metres (less only where the road ends)."""
-        raise NotImplementedError
+        """A random way of ``length_m`` metres (less only where all roads end before)."""
+        return random_way(self.lanes, self.lane_graph, rng, length_m)
 
 
 def load_town(name: str, directory: str | Path = "data/maps", client: Any = None) -> TownMap:
-    """The town of this name, from the cache if its OpenDRIVE text was seen before."""
-    raise NotImplementedError
+    """The town of this name, from the cache if its OpenDRIVE text was seen before.
+
+    Parameters
+    ----------
+    name
+        "Town10HD"; CARLA's spellings ("Carla/Maps/Town10HD_Opt", "Town10") are understood.
+    directory
+        Where own OpenDRIVE files lie.
+    client
+        A connected ``carla.Client``, asked only if no file has the town.
+
+    Raises
+    ------
+    MissingMap, BadInput
+        As :func:`driveproof.maps.sources.find_town` and the parser say.
+    """
+    name, text = town_name(name), find_town(name, directory, client)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    path = cache_path(name, digest)
+    parts = fetch(path, digest)
+    if parts is None:
+        parts = derive(name, text)
+        store(path, digest, parts)
+    return TownMap(name, digest, *parts, opendrive=text)
 
 
 def town_from_opendrive(name: str, text: str) -> TownMap:
-    """A town from OpenDRIVE text, without the cache."""
-    raise NotImplementedError
+    """A town from OpenDRIVE text, without the cache; BadInput if it is none."""
+    return TownMap(
+        name, hashlib.sha256(text.encode()).hexdigest(), *derive(name, text), opendrive=text
+    )
+
+
+def derive(name: str, text: str) -> Parts:
+    """Lanes, signals, junctions and crosswalks of OpenDRIVE text."""
+    drive = parse_opendrive(text, name)
+    lanes = build_lanes(drive, name)
+    signals = build_signals(drive, lanes)
+    return lanes, signals, build_junctions(lanes, signals), build_crosswalks(drive)
