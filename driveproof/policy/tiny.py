@@ -1,0 +1,268 @@
+"""Vision-language models of about two million parameters, built from scratch with transformers' real classes.
+
+The folder that :func:`build_tiny_vlm` writes is an ordinary checkpoint: safetensors weights, configuration,
+tokenizer, processor. It loads offline through ``AutoModelForImageTextToText``, trains with any trainer and is
+served by any server that knows the architecture.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from driveproof.errors import BadInput
+from driveproof.files import atomic_dir, write_json
+from driveproof.policy.vocabulary import (
+    IMAGE_SPECIALS,
+    build_tokenizer,
+    chat_template,
+    number_features,
+    numbers_of,
+)
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast, ProcessorMixin
+
+FAMILIES = tuple(IMAGE_SPECIALS)
+PATCH = 16
+MERGE = 2
+INITIAL_STD = 0.02
+"""Standard deviation of transformers' initial weights, which number embeddings keep."""
+
+
+def build_tiny_vlm(
+    out_dir: str | Path,
+    corpus: Iterable[str],
+    *,
+    hidden: int = 192,
+    layers: int = 4,
+    heads: int = 4,
+    vision_hidden: int = 96,
+    vision_layers: int = 2,
+    seed: int = 0,
+    family: str = "qwen3_vl",
+    phrases: Sequence[str] = (),
+    numbers: tuple[int, int] = (-99, 299),
+    max_tokens_per_image: int = 64,
+) -> int:
+    """Write an untrained model to ``out_dir`` and return its number of parameters.
+
+    Parameters
+    ----------
+    corpus
+        Texts of the kind that the model will read and write; see :func:`build_tokenizer`.
+    hidden, layers, heads
+        Width, depth and attention heads of the language model.
+    vision_hidden, vision_layers
+        Width and depth of the vision encoder (patches of 16 pixels, 2 x 2 patches a token).
+    seed
+        Of the weights; the same arguments give the same bytes.
+    family
+        "qwen3_vl" or "gemma3".
+    phrases, numbers
+        See :func:`build_tokenizer`.
+    max_tokens_per_image
+        Larger pictures are shrunk to so many tokens (Qwen3-VL; Gemma3 has a fixed 16).
+    """
+    import torch
+
+    if family not in FAMILIES:
+        raise BadInput(f"no such model family: {family}", hint="one of " + ", ".join(FAMILIES))
+    if hidden % heads or (hidden // heads) % 4:
+        raise BadInput(f"hidden {hidden} must be a multiple of 4 x heads ({heads})")
+    tokenizer = build_tokenizer(corpus, phrases=phrases, numbers=numbers, family=family)
+    text = _text_config(tokenizer, hidden, layers, heads)
+    vision = {
+        "hidden_size": vision_hidden,
+        "intermediate_size": 2 * vision_hidden,
+        "patch_size": PATCH,
+    }
+    with atomic_dir(out_dir) as folder, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        build = _qwen3_vl if family == "qwen3_vl" else _gemma3
+        model = build(folder, tokenizer, text, vision, vision_layers, max_tokens_per_image)
+        _order_numbers(model, tokenizer, seed)
+        model.generation_config.eos_token_id = tokenizer.eos_token_id
+        model.generation_config.pad_token_id = tokenizer.pad_token_id
+        model.save_pretrained(folder)
+        return int(sum(p.numel() for p in model.parameters()))
+
+
+def _text_config(
+    tokenizer: PreTrainedTokenizerFast, hidden: int, layers: int, heads: int
+) -> dict[str, Any]:
+    return {
+        "vocab_size": len(tokenizer),
+        "hidden_size": hidden,
+        "intermediate_size": 3 * hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": heads,
+        "head_dim": hidden // heads,
+        "max_position_embeddings": 4096,
+        "bos_token_id": None,
+        "eos_token_id": tokenizer.eos_token_id,
+        "pad_token_id": tokenizer.pad_token_id,
+        "tie_word_embeddings": True,
+    }
+
+
+def _order_numbers(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, seed: int) -> None:
+    """Start the embeddings of whole numbers so that close numbers are close: order need not be learned."""
+    import torch
+
+    ids, values = numbers_of(tokenizer)
+    table = model.get_input_embeddings().weight
+    rng = np.random.default_rng([seed, 1])
+    features = number_features(values, table.shape[1], rng) * INITIAL_STD
+    with torch.no_grad():
+        # a rest of the random start keeps "12", " 12" and ",12" apart
+        table[torch.from_numpy(ids)] *= 0.3
+        table[torch.from_numpy(ids)] += torch.from_numpy(features).to(table.dtype)
+
+
+def _qwen3_vl(
+    folder: Path,
+    tokenizer: PreTrainedTokenizerFast,
+    text: dict[str, Any],
+    vision: dict[str, Any],
+    vision_layers: int,
+    max_tokens: int,
+) -> PreTrainedModel:
+    import transformers
+
+    third = text["head_dim"] // 6
+    rope = {
+        "rope_type": "default",
+        "rope_theta": 10000.0,
+        "mrope_section": [text["head_dim"] // 2 - 2 * third, third, third],
+        "mrope_interleaved": True,
+    }
+    token = tokenizer.convert_tokens_to_ids
+    config = transformers.Qwen3VLConfig(
+        text_config={**text, "rope_parameters": rope},
+        vision_config={
+            **vision,
+            "depth": vision_layers,
+            "num_heads": 4,
+            "spatial_merge_size": MERGE,
+            "temporal_patch_size": 2,
+            "out_hidden_size": text["hidden_size"],
+            "num_position_embeddings": 256,
+            "deepstack_visual_indexes": [0],
+        },
+        tie_word_embeddings=True,
+        image_token_id=token("<|image_pad|>"),
+        video_token_id=token("<|video_pad|>"),
+        vision_start_token_id=token("<|vision_start|>"),
+        vision_end_token_id=token("<|vision_end|>"),
+    )
+    area = (PATCH * MERGE) ** 2
+    images = transformers.Qwen2VLImageProcessorPil(
+        patch_size=PATCH,
+        merge_size=MERGE,
+        temporal_patch_size=2,
+        size={"shortest_edge": area, "longest_edge": max_tokens * area},
+    )
+    processor = _image_only_class()(images, tokenizer, chat_template=chat_template("qwen3_vl"))
+    processor.save_pretrained(folder)
+    _add_video_processor(folder)
+    return transformers.Qwen3VLForConditionalGeneration(config)
+
+
+def _gemma3(
+    folder: Path,
+    tokenizer: PreTrainedTokenizerFast,
+    text: dict[str, Any],
+    vision: dict[str, Any],
+    vision_layers: int,
+    max_tokens: int,
+) -> PreTrainedModel:
+    import transformers
+
+    tokens, edge = 16, 8 * PATCH
+    names = {
+        "boi_token": "<start_of_image>",
+        "eoi_token": "<end_of_image>",
+        "image_token": "<image_soft_token>",
+    }
+    tokenizer.init_kwargs.update(names)
+    for name, value in names.items():
+        setattr(tokenizer, name, value)
+        setattr(tokenizer, f"{name}_id", tokenizer.convert_tokens_to_ids(value))
+    config = transformers.Gemma3Config(
+        text_config={**text, "sliding_window": 1024, "query_pre_attn_scalar": text["head_dim"]},
+        vision_config={
+            **vision,
+            "num_hidden_layers": vision_layers,
+            "num_attention_heads": 4,
+            "image_size": edge,
+        },
+        mm_tokens_per_image=tokens,
+        boi_token_index=tokenizer.convert_tokens_to_ids("<start_of_image>"),
+        eoi_token_index=tokenizer.convert_tokens_to_ids("<end_of_image>"),
+        image_token_index=tokenizer.convert_tokens_to_ids("<image_soft_token>"),
+        tie_word_embeddings=True,
+    )
+    images = transformers.Gemma3ImageProcessorPil(size={"height": edge, "width": edge})
+    processor = transformers.Gemma3Processor(
+        images, tokenizer, chat_template=chat_template("gemma3"), image_seq_length=tokens
+    )
+    processor.save_pretrained(folder)
+    return transformers.Gemma3ForConditionalGeneration(config)
+
+
+def load_processor(path: str | Path) -> ProcessorMixin:
+    """The processor of a model folder, with or without torchvision.
+
+    The stock processor of the Qwen VL family asks for torchvision because of videos; where that is missing, a
+    class of the same name without the video part reads the same files.
+    """
+    import transformers
+    from transformers.utils import is_torchvision_available
+
+    try:
+        kind = json.loads((Path(path) / "processor_config.json").read_text(encoding="utf-8"))
+        if kind.get("processor_class") == "Qwen3VLProcessor" and not is_torchvision_available():
+            processor: ProcessorMixin = _image_only_class().from_pretrained(str(path))
+        else:
+            processor = transformers.AutoProcessor.from_pretrained(str(path))
+    except (OSError, ValueError) as error:
+        problem = str(error).splitlines()[0]
+        raise BadInput(f"no processor can be loaded: {problem}", path=path) from None
+    return processor
+
+
+def _image_only_class() -> Any:
+    """``Qwen3VLProcessor`` without its video part; the name stays, so the saved files name the stock class."""
+    from transformers.models.qwen3_vl import processing_qwen3_vl as stock
+
+    class Qwen3VLProcessor(stock.Qwen3VLProcessor):  # type: ignore[misc, unused-ignore]
+        def __init__(
+            self,
+            image_processor: Any = None,
+            tokenizer: Any = None,
+            chat_template: str | None = None,
+            **_: Any,
+        ) -> None:
+            super().__init__(image_processor, tokenizer, None, chat_template=chat_template)
+            self.video_processor = None
+
+    return Qwen3VLProcessor
+
+
+def _add_video_processor(folder: Path) -> None:
+    """Name a video processor with the settings of the pictures, which the stock class insists on."""
+    path = folder / "processor_config.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    shared = {
+        "image_mean", "image_std", "patch_size", "temporal_patch_size", "merge_size", "size",
+        "do_convert_rgb", "do_normalize", "do_rescale", "do_resize", "resample", "rescale_factor",
+    }  # fmt: skip
+    video = {key: value for key, value in content["image_processor"].items() if key in shared}
+    content["video_processor"] = {**video, "video_processor_type": "Qwen3VLVideoProcessor"}
+    write_json(path, content)
