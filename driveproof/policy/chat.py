@@ -1,0 +1,86 @@
+"""The contract of a policy that talks: messages and pictures in, text or a failure out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from driveproof.scene import ImageRef
+from driveproof.scene.images import Pixels
+
+Message = Mapping[str, Any]
+"""``{"role": str, "content": [{"type": "text", "text": str} | {"type": "image"}, …]}``."""
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One call of a model.
+
+    Attributes
+    ----------
+    messages
+        The conversation; each ``{"type": "image"}`` part stands for the next of ``images``.
+    images
+        References, or RGB pictures ``[H, W, 3]`` uint8.
+    max_tokens
+        Longest answer.
+    temperature, top_p
+        Sampling; temperature 0 takes the most likely token.
+    seed
+        Of the sampling: the same request gives the same answer wherever the model allows it.
+    """
+
+    messages: Sequence[Message]
+    images: Sequence[ImageRef | Pixels] = ()
+    max_tokens: int = 512
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        parts = [part for message in self.messages for part in message["content"]]
+        places = sum(part["type"] == "image" for part in parts)
+        if places != len(self.images):
+            raise ValueError(f"ChatRequest: {places} image places for {len(self.images)} images")
+
+
+@dataclass(frozen=True)
+class ChatReply:
+    """An answer, or why there is none; never both.
+
+    ``usage`` counts "prompt_tokens" and "completion_tokens" as far as the model tells; ``cached`` is true for
+    an answer that was not computed now. ``latency_s`` is wall-clock and must not enter any stage's outs.
+    """
+
+    text: str | None
+    error: str = ""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    latency_s: float = 0.0
+    cached: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.text is None) != bool(self.error):
+            raise ValueError("ChatReply: exactly one of text and error")
+
+
+@runtime_checkable
+class ChatPolicy(Protocol):
+    """A model that answers conversations.
+
+    Replies come in the order of the requests, one each; a failure is a reply with ``error``, not an
+    exception, so that one lost answer costs one answer.
+    """
+
+    @property
+    def name(self) -> str:
+        """Short name for tables."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """What makes the model reproducible: kind, model, revision; JSON, without secrets."""
+        ...
+
+    def reply(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
+        """Answer a batch."""
+        ...
