@@ -17,14 +17,14 @@ import yaml
 from flows._commands import output
 
 
-def worktree_of(repo: Path, commit: str, overrides: Sequence[str] = ()) -> Path:
+def worktree_of(repo: Path, commit: str, changes: Sequence[str] = ()) -> Path:
     """A git worktree of ``commit`` that shares the DVC cache of ``repo``; made once, then found again.
 
-    It lies in ``repo/.cache/worktrees/<commit>[-<hash of the overrides>]``, so that a run that was killed
-    resumes where it stopped and nobody's checkout is touched.
+    It lies in ``repo/.cache/worktrees/<commit>[-<hash of the changes to it>]``, so that a run that was
+    killed resumes where it stopped, and neither another variant nor anybody's checkout is touched.
     """
     sha = output(["git", "rev-parse", "--verify", f"{commit}^{{commit}}"], repo)
-    suffix = hashlib.sha256("\n".join(overrides).encode()).hexdigest()[:8] if overrides else ""
+    suffix = hashlib.sha256("\n".join(changes).encode()).hexdigest()[:8] if changes else ""
     tree = repo / ".cache" / "worktrees" / "-".join(part for part in (sha[:16], suffix) if part)
     output(["git", "worktree", "prune"], repo)
     if not (tree / ".git").exists():
@@ -32,7 +32,6 @@ def worktree_of(repo: Path, commit: str, overrides: Sequence[str] = ()) -> Path:
     dvc = [sys.executable, "-m", "dvc"]
     cache = output([*dvc, "cache", "dir"], repo)
     output([*dvc, "cache", "dir", "--local", str((repo / cache).resolve())], tree)
-    override_params(tree / "params.yaml", overrides)
     return tree
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from prefect import flow, get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 
-from flows._checkout import clear_dead_locks, remove_worktree, worktree_of
+from flows._checkout import clear_dead_locks, override_params, remove_worktree, worktree_of
 from flows._commands import run
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -40,6 +40,7 @@ def rebuild(
     repository: Path = REPOSITORY,
     in_place: bool = False,
     targets: list[str] | None = None,
+    overlays: list[str] | None = None,
     overrides: list[str] | None = None,
     publish: bool = True,
     retries: int = 0,
@@ -58,8 +59,8 @@ def rebuild(
         Build the working tree of ``repository`` itself instead (as it is, edits included).
     targets
         DVC stages; default: all.
-    overrides
-        ``section.key=value`` on top of params.yaml, in the worktree only.
+    overlays, overrides
+        Files (``params/gpu.yaml``) and then ``section.key=value`` on top of params.yaml, in the worktree only.
     publish
         Whether to publish to the tracking store of ``repository`` afterwards.
     retries, retry_delay_s

@@ -1,0 +1,104 @@
+"""The tracking store: sqlite and a folder by default, any MLflow server by its URI."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from driveproof.config.publish import PublishParams
+from driveproof.errors import BadInput, Unreachable
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+_SQLITE = "sqlite:///"
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open tracking store and registry, and the experiment in it."""
+
+    client: MlflowClient
+    experiment_id: str
+
+
+def resolve_uri(tracking_uri: str, root: Path) -> str:
+    """``tracking_uri`` with a relative sqlite path taken from ``root``.
+
+    Raises
+    ------
+    BadInput
+        If it is a plain folder: MLflow's file store has no model registry to speak of.
+    """
+    if tracking_uri.startswith(_SQLITE):
+        return _SQLITE + str((root / tracking_uri.removeprefix(_SQLITE)).resolve())
+    if "://" not in tracking_uri or tracking_uri.startswith("file:"):
+        raise BadInput(
+            f"{tracking_uri!r} is no database or server",
+            path="params.yaml",
+            field="publish.tracking_uri",
+            hint="use sqlite:///mlflow.db or http://host:port",
+        )
+    return tracking_uri
+
+
+def open_store(params: PublishParams, root: str | Path = ".") -> Store:
+    """Open the store; make the database and the experiment if they are not there yet.
+
+    Parameters
+    ----------
+    root
+        Directory that relative paths of ``params`` start from.
+
+    Raises
+    ------
+    BadInput
+        If the URI names no database or server.
+    Unreachable
+        If the server or database does not answer.
+    """
+    # a server that is away is told within seconds, not after MLflow's two minutes of retries
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
+    import mlflow
+    from mlflow.exceptions import MlflowException
+
+    for name in ("alembic", "mlflow.store", "mlflow.tracking"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    root = Path(root)
+    uri = resolve_uri(params.tracking_uri, root)
+    artifacts = params.artifact_root
+    if "://" not in artifacts:
+        artifacts = (root / artifacts).resolve().as_uri()
+    try:
+        client = mlflow.MlflowClient(tracking_uri=uri, registry_uri=uri)
+        experiment = client.get_experiment_by_name(params.experiment)
+        if experiment is not None:
+            return Store(client, experiment.experiment_id)
+        return Store(client, client.create_experiment(params.experiment, artifacts))
+    except (MlflowException, OSError) as error:
+        text = str(error).splitlines()[0]
+        raise Unreachable(f"the tracking store does not answer: {text}", path=uri) from None
+
+
+def fetch_model(store: Store, name: str, alias: str, target: str | Path) -> Path:
+    """Copy the files of the model version with ``alias`` into ``target``; return their folder.
+
+    Raises
+    ------
+    BadInput
+        If the registry has no such model or alias.
+    """
+    from mlflow.artifacts import download_artifacts
+    from mlflow.exceptions import MlflowException
+
+    try:
+        version = store.client.get_model_version_by_alias(name, alias)
+        source = store.client.get_model_version_download_uri(name, version.version)
+    except MlflowException as error:
+        raise BadInput(str(error).splitlines()[0], field=f"{name}@{alias}") from None
+    Path(target).mkdir(parents=True, exist_ok=True)
+    return Path(download_artifacts(artifact_uri=source, dst_path=str(target)))

@@ -1,0 +1,160 @@
+"""Publishing into a real sqlite store: once is enough, models are found again by content."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from driveproof.config import Params, load_params
+from driveproof.config.publish import PublishParams
+from driveproof.errors import BadInput, Unreachable
+from driveproof.tracking import fetch_model, open_store, publish, read_lineage
+from driveproof.tracking.lineage import content_hash
+from driveproof.tracking.store import resolve_uri
+
+WEIGHTS = {"head": np.arange(6, dtype=np.float32).reshape(2, 3)}
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Path:
+    """A small build: lock, parameters, reports, a model."""
+    (tmp_path / "params.yaml").write_text("seed: 7\n")
+    (tmp_path / "dvc.lock").write_text("schema: '2.0'\n")
+    evaluation = tmp_path / "reports" / "evaluation"
+    evaluation.mkdir(parents=True)
+    summary = {
+        "prompt_hash": "abc123",
+        "deft": {"acc": {"mean": 0.25, "n": 40}, "ok": True, "note": "text", "none": None},
+        "runs": [1, 2, 3],
+    }
+    (evaluation / "summary.json").write_text(json.dumps(summary))
+    (evaluation / "answers.json").write_text("[]")
+    training = tmp_path / "reports" / "training"
+    training.mkdir()
+    curve = {"curve": [{"step": s, "loss": 2.0 - s} for s in range(2)]}
+    (training / "metrics.json").write_text(json.dumps(curve))
+    (tmp_path / "reports" / "index.html").write_text("<html></html>")
+    model = tmp_path / "models" / "sft"
+    model.mkdir(parents=True)
+    save_file(WEIGHTS, model / "model.safetensors")
+    return tmp_path
+
+
+def _params(build: Path) -> Params:
+    return load_params(build / "params.yaml")
+
+
+def test_lineage_holds_numbers_names_and_all_parameters(build: Path) -> None:
+    lineage = read_lineage(build, _params(build))
+    numbers = {(p.name, p.step): p.value for p in lineage.metrics}
+    assert numbers == {
+        ("evaluation/deft/acc/mean", 0): 0.25,
+        ("evaluation/deft/acc/n", 0): 40.0,
+        ("training/curve/loss", 0): 2.0,
+        ("training/curve/loss", 1): 1.0,
+    }
+    assert lineage.tags["prompt_hash"] == "abc123"
+    assert lineage.tags["model_revision"] == "unknown"
+    assert lineage.tags["seed"] == lineage.params["seed"] == "7"
+    assert lineage.params["publish.alias"] == "candidate"
+    assert len(lineage.lock_hash) == 64
+
+
+def test_publishing_twice_changes_nothing(build: Path) -> None:
+    first = publish(_params(build), build)
+    assert (first.new_run, first.new_version, first.model_version) == (True, True, "1")
+    store = open_store(PublishParams(), build)
+    before = store.client.get_run(first.run_id).to_dictionary()
+    assert before["data"]["metrics"]["evaluation/deft/acc/mean"] == 0.25
+    assert before["data"]["tags"]["model_version"] == "driveproof-policy/1"
+    kept = {artifact.path for artifact in store.client.list_artifacts(first.run_id)}
+    assert kept == {"dvc.lock", "params.yaml", "reports", "model"}
+
+    # another commit of the same build is the same build
+    subprocess.run(["git", "init", "-q", str(build)], check=True)
+    second = publish(_params(build), build)
+    assert (second.run_id, second.new_run, second.new_version) == (first.run_id, False, False)
+    assert store.client.get_run(first.run_id).to_dictionary() == before
+    assert len(store.client.search_runs([store.experiment_id])) == 1
+    assert len(store.client.search_model_versions("")) == 1
+
+
+def test_versions_follow_the_content_of_the_model(build: Path, tmp_path: Path) -> None:
+    publish(_params(build), build)
+    (build / "dvc.lock").write_text("schema: '2.0'\nstages: {}\n")
+    same = publish(_params(build), build)
+    assert (same.new_run, same.new_version, same.model_version) == (True, False, "1")
+
+    changed = {"head": WEIGHTS["head"] + 1}
+    save_file(changed, build / "models" / "sft" / "model.safetensors")
+    (build / "dvc.lock").write_text("schema: '2.0'\nstages: {other: {}}\n")
+    other = publish(_params(build), build)
+    assert (other.new_version, other.model_version) == (True, "2")
+
+    store = open_store(PublishParams(), build)
+    found = fetch_model(store, "driveproof-policy", "candidate", tmp_path / "fetched")
+    loaded = load_file(found / "model.safetensors")
+    np.testing.assert_array_equal(loaded["head"], changed["head"])
+    with pytest.raises(BadInput, match="driveproof-policy@production"):
+        fetch_model(store, "driveproof-policy", "production", tmp_path / "fetched")
+
+
+def test_a_publish_that_was_cut_off_is_done_again(
+    build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(PublishParams(), build)
+    monkeypatch.setattr(type(store.client), "set_terminated", _raise)
+    with pytest.raises(KeyboardInterrupt):
+        publish(_params(build), build)
+    monkeypatch.undo()
+    again = publish(_params(build), build)
+    assert (again.new_run, again.new_version, again.model_version) == (True, False, "1")
+    statuses = {r.info.status for r in store.client.search_runs([store.experiment_id])}
+    assert statuses == {"FINISHED", "KILLED"}
+
+
+def _raise(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_model_with_a_pickle_is_refused_before_anything_is_recorded(build: Path) -> None:
+    (build / "models" / "sft" / "optimizer.pt").write_bytes(b"\x80\x04.")
+    with pytest.raises(BadInput, match=r"optimizer\.pt"):
+        publish(_params(build), build)
+    assert not (build / "mlflow.db").exists()
+
+
+def test_broken_builds_are_told_in_one_line(build: Path) -> None:
+    (build / "reports" / "evaluation" / "summary.json").write_text("{")
+    with pytest.raises(BadInput, match="not JSON"):
+        publish(_params(build), build)
+    (build / "dvc.lock").unlink()
+    with pytest.raises(BadInput, match="nothing was built"):
+        publish(_params(build), build)
+
+
+def test_only_databases_and_servers_are_stores(tmp_path: Path) -> None:
+    assert resolve_uri("sqlite:///a.db", tmp_path) == f"sqlite:///{tmp_path / 'a.db'}"
+    assert resolve_uri("sqlite:////a.db", tmp_path) == "sqlite:////a.db"
+    assert resolve_uri("http://host:1", tmp_path) == "http://host:1"
+    with pytest.raises(BadInput, match="no database or server"):
+        resolve_uri("mlruns", tmp_path)
+
+
+def test_a_server_that_is_away_is_told_quickly(tmp_path: Path) -> None:
+    with pytest.raises(Unreachable, match="does not answer"):
+        open_store(PublishParams(tracking_uri="http://127.0.0.1:9"), tmp_path)
+
+
+def test_the_content_hash_knows_names_and_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    one = content_hash(tmp_path)
+    (tmp_path / "a").rename(tmp_path / "b")
+    two = content_hash(tmp_path)
+    (tmp_path / "b").write_text("y")
+    assert len({one, two, content_hash(tmp_path)}) == 3
