@@ -68,12 +68,15 @@ def rebuild(
     grace_s
         Seconds between SIGTERM and SIGKILL of the process tree when the run is cancelled.
     """
-    if in_place and overrides:
-        raise ValueError(
-            "overrides need a worktree: params.yaml of a checkout belongs to its owner"
-        )
+    changes = [*(overlays or []), *(overrides or [])]
+    if in_place and changes:
+        raise ValueError("changes need a worktree: params.yaml of a checkout belongs to its owner")
     repository = repository.resolve()
-    tree = repository if in_place else worktree_of(repository, commit, overrides or [])
+    tree = repository if in_place else worktree_of(repository, commit, changes)
+    for overlay in overlays or []:
+        command = [sys.executable, "-m", "driveproof", "params", "apply", overlay]
+        run(command, tree, get_run_logger().info, grace_s)
+    override_params(tree / "params.yaml", overrides or [])
     reproduce.with_options(retries=retries, retry_delay_seconds=retry_delay_s)(
         tree, targets or [], grace_s
     )
