@@ -70,7 +70,10 @@ class WindowReport:
 def scenes_of(log: Log, rules: WindowRules, report: WindowReport) -> Iterator[Scene]:
     """Yield the usable moments of ``log``; count every moment, kept or rejected, in ``report``."""
     moments = _anchors(log, rules)
-    if len(log.times) < 2 or (np.diff(log.times) <= 0).any():
+    if len(log.times) < 2:
+        report.rejected["short_history"] += len(moments)
+        return
+    if (np.diff(log.times) <= 0).any():
         report.rejected["clock"] += len(moments)
         return
     velocity = log.velocity if log.velocity is not None else _velocity_from_poses(log)

@@ -57,5 +57,5 @@ def test_an_error_leaves_nothing_behind_and_keeps_the_old_clip(tmp_path: Path) -
 @pytest.mark.parametrize("images", [{"../rgb_front": JPEG}, {"rgb_front": b"text"}])
 def test_refuses_unsafe_folders_and_non_pictures(tmp_path: Path, images: dict[str, bytes]) -> None:
     clip = ClipWriter(tmp_path / "Clip_1.tar")
-    with clip, pytest.raises(ValueError, match="camera folder|JPEG"):
+    with clip, pytest.raises(ValueError, match=r"camera folder|JPEG"):
         clip.add_frame({}, images)

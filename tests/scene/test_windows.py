@@ -164,3 +164,12 @@ def test_an_observation_holds_nothing_of_the_truth() -> None:
     assert a.command is Command.FOLLOW
     assert repr(a) == repr(b)
     assert not {"future", "agents", "signals", "situation", "town"} & set(vars(a))
+
+
+def test_a_single_sample_has_no_history() -> None:
+    log = replace(
+        make_log(), times=np.zeros(1), poses=np.zeros((1, 3)), velocity=None, command=None
+    )
+    scenes, report = cut(log)
+    assert scenes == []
+    assert report.rejected == {"short_history": 1}

@@ -1,0 +1,128 @@
+"""``driveproof scenes``: import driving logs and look at the result."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from driveproof.errors import BadInput
+from driveproof.scene import Command, WindowRules, read_columns
+
+app = typer.Typer(help="Import driving logs and look at scenes.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command("import")
+def import_(
+    paths: Annotated[list[Path], typer.Argument(help="Log files, or folders of them.")],
+    out: Annotated[Path, typer.Option(help="Folder of the scene table; replaced as a whole.")],
+    format: Annotated[str, typer.Option(help="See `driveproof scenes formats`.")] = "auto",
+    stride: Annotated[float, typer.Option(min=0.01, help="Seconds between moments.")] = 0.5,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    skip_bad: Annotated[bool, typer.Option(help="Count unreadable logs, do not stop.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Cut scenes out of driving logs.
+
+    Example: driveproof scenes import --format bench2drive data/raw --out data/scenes
+    """
+    from driveproof.datasets import import_logs, sniff
+
+    paths = [_relative(path) for path in paths]
+    name = sniff(paths[0]).name if format == "auto" else format
+    rules = WindowRules(stride_s=stride)
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("logs", total=None)
+        report = import_logs(
+            name,
+            paths,
+            out,
+            rules,
+            skip_bad=skip_bad,
+            workers=workers,
+            on_file=lambda path, total: progress.update(task, total=total, advance=1),
+        )
+    if as_json:
+        typer.echo(json.dumps(report.to_json(), sort_keys=True))
+        return
+    _print_counts(f"{report.kept} scenes in {out}, rejected moments by reason", report.rejected)
+    for bad in report.bad:
+        typer.echo(f"skipped: {bad['problem']}", err=True)
+
+
+@app.command()
+def formats(as_json: AsJson = False) -> None:
+    """List the log formats.
+
+    Example: driveproof scenes formats
+    """
+    from driveproof.datasets import FORMATS
+
+    keys = ("name", "description", "frame_origin", "rate", "missing")
+    rows = [{key: getattr(entry, key) for key in keys} for entry in FORMATS.values()]
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    table = Table(*(key.replace("_", " ") for key in keys))
+    for row in rows:
+        table.add_row(*row.values())
+    Console().print(table)
+
+
+@app.command()
+def show(
+    directory: Annotated[Path, typer.Argument(help="A scene table.")] = Path("data/scenes"),
+    as_json: AsJson = False,
+) -> None:
+    """Count scenes by source, situation and command.
+
+    Example: driveproof scenes show data/scenes --json
+    """
+    columns = read_columns(directory, ["scene_key", "source", "situation", "command"]).to_pydict()
+    commands = Counter(Command(number).name.lower() for number in columns["command"])
+    summary: dict[str, Any] = {
+        "scenes": len(columns["source"]),
+        "drives": len(set(columns["scene_key"])),
+        "source": dict(sorted(Counter(columns["source"]).items())),
+        "situation": dict(sorted(Counter(columns["situation"]).items())),
+        "command": dict(sorted(commands.items())),
+        "rejected": _rejected(directory / "import.json"),
+    }
+    if as_json:
+        typer.echo(json.dumps(summary, sort_keys=True))
+        return
+    typer.echo(f"{summary['scenes']} scenes of {summary['drives']} drives")
+    for name in ("source", "situation", "command", "rejected"):
+        _print_counts(name, summary[name])
+
+
+def _rejected(path: Path) -> dict[str, int]:
+    """Reasons from the import's own report, where it is there."""
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8"))["rejected"])
+    except (ValueError, KeyError, TypeError):
+        raise BadInput("not a report of an import", path=path) from None
+
+
+def _relative(path: Path) -> Path:
+    """``path`` from the working folder if it lies inside, so that a table can move with its logs."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _print_counts(title: str, counts: dict[str, int] | Counter[str]) -> None:
+    table = Table(title, "n")
+    for name, count in sorted(counts.items()):
+        table.add_row(name or "(none)", str(count))
+    Console().print(table)
