@@ -47,8 +47,8 @@ class Pictures:
     def encoded(self, image: ImageRef | Pixels) -> bytes:
         """The picture as stored, or as PNG where only pixels are given."""
         if not isinstance(image, ImageRef):
-            _, data = cv2.imencode(".png", cv2.cvtColor(_checked(image), cv2.COLOR_RGB2BGR))
-            return data.tobytes()
+            _, png = cv2.imencode(".png", cv2.cvtColor(_checked(image), cv2.COLOR_RGB2BGR))
+            return png.tobytes()
         key = str(image)
         with self._lock:
             if key in self._encoded:

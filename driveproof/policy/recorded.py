@@ -23,7 +23,7 @@ class Recorded:
     Parameters
     ----------
     path
-        The file; see :func:`driveproof.mcq.interaction.write_answers`.
+        The file; see :func:`driveproof.mcq.answers.write_answers`.
     run
         Which of its runs; may be "" if it holds only one.
 

@@ -1,0 +1,40 @@
+"""Scores and their statistics; training rewards call the same functions."""
+
+from driveproof.evaluation.mcq import AnswerTable, McqReport, report_mcq, report_table, tabulate
+from driveproof.evaluation.pictures import (
+    PictureDependence,
+    picture_dependence,
+    scene_derangement,
+    with_other_pictures,
+    without_pictures,
+)
+from driveproof.evaluation.score import Score, score_choice, score_decision, true_decision
+from driveproof.evaluation.statistics import (
+    Estimate,
+    bootstrap_mean,
+    mean_over_repeats,
+    paired_difference,
+    wilson,
+)
+
+__all__ = [
+    "AnswerTable",
+    "Estimate",
+    "McqReport",
+    "PictureDependence",
+    "Score",
+    "bootstrap_mean",
+    "mean_over_repeats",
+    "paired_difference",
+    "picture_dependence",
+    "report_mcq",
+    "report_table",
+    "scene_derangement",
+    "score_choice",
+    "score_decision",
+    "tabulate",
+    "true_decision",
+    "wilson",
+    "with_other_pictures",
+    "without_pictures",
+]
