@@ -8,6 +8,7 @@ from driveproof.evaluation.pictures import (
     with_other_pictures,
     without_pictures,
 )
+from driveproof.evaluation.run import Evaluation, Run, evaluate, summary_of, write_evaluation
 from driveproof.evaluation.score import Score, score_choice, score_decision, true_decision
 from driveproof.evaluation.statistics import (
     Estimate,
@@ -20,10 +21,13 @@ from driveproof.evaluation.statistics import (
 __all__ = [
     "AnswerTable",
     "Estimate",
+    "Evaluation",
     "McqReport",
     "PictureDependence",
+    "Run",
     "Score",
     "bootstrap_mean",
+    "evaluate",
     "mean_over_repeats",
     "paired_difference",
     "picture_dependence",
@@ -32,9 +36,11 @@ __all__ = [
     "scene_derangement",
     "score_choice",
     "score_decision",
+    "summary_of",
     "tabulate",
     "true_decision",
     "wilson",
     "with_other_pictures",
     "without_pictures",
+    "write_evaluation",
 ]
