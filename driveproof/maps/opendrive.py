@@ -249,7 +249,7 @@ def _section(element: Element, start: float, end: float) -> SectionSpec:
 
 
 def _lane(element: Element) -> LaneSpec:
-    marks = [
+    marks: list[tuple[float, int, int]] = [
         (
             number(mark, "sOffset", 0.0),
             _MARKS.get(mark.get("type", "none"), MarkKind.OTHER),
