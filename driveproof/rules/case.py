@@ -1,0 +1,291 @@
+"""The door for EPDMS cases: JSON of the schema ``navsim-epdms-golden/1``, checked before anything is computed.
+
+Units and frames: m, s, rad; world frame for ego, map and agents; plans in the ego frame. Step k is k * 0.1 s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ValidationError
+
+from driveproof.errors import BadInput
+from driveproof.geometry.arrays import Float
+from driveproof.rules.plan import plan_poses
+from driveproof.rules.roads import LANES, MapPolygon, PolygonKind, RoadMap
+from driveproof.rules.score import Grouping, Previous, Scores, score_plans
+from driveproof.rules.states import DT, HORIZON, STEPS, VehicleShape
+from driveproof.rules.traffic import Signals, Track, Traffic
+from driveproof.rules.variants import Quirks, Variant
+from driveproof.rules.world import History, World
+
+
+class _Vehicle(BaseModel):
+    length: float
+    width: float
+    wheel_base: float
+    rear_axle_to_center: float
+
+
+class _State(BaseModel):
+    x: float
+    y: float
+    heading: float
+    vx: float
+    vy: float
+    ax: float
+    ay: float
+    steering_angle: float = 0.0
+
+
+class _Ego(_State):
+    steering_rate: float = 0.0
+    angular_velocity: float = 0.0
+    angular_acceleration: float = 0.0
+
+    def array(self) -> Float:
+        motion = [self.x, self.y, self.heading, self.vx, self.vy, self.ax, self.ay]
+        steering = [self.steering_angle, self.steering_rate]
+        return np.array([*motion, *steering, self.angular_velocity, self.angular_acceleration])
+
+
+class _Past(_State):
+    t: float
+
+    def array(self) -> list[float]:
+        motion = [self.x, self.y, self.heading, self.vx, self.vy, self.ax, self.ay]
+        return [*motion, self.steering_angle]
+
+
+class _Polygon(BaseModel):
+    id: str
+    type: Literal[
+        "ROADBLOCK",
+        "ROADBLOCK_CONNECTOR",
+        "LANE",
+        "LANE_CONNECTOR",
+        "INTERSECTION",
+        "CARPARK_AREA",
+        "DRIVABLE_AREA",
+    ]
+    exterior: list[tuple[float, float]]
+    centerline: list[tuple[float, float, float]] | None = None
+
+
+class _Map(BaseModel):
+    polygons: list[_Polygon]
+    route_lane_ids: list[str]
+    centerline: list[tuple[float, float, float]] | None = None
+
+
+class _Light(BaseModel):
+    lane_connector_id: str
+    red: list[bool]
+
+
+class _Agent(BaseModel):
+    token: str
+    type: str
+    length: float
+    width: float
+    states: list[tuple[float, float, float, float, float] | None]
+
+
+class _Trajectory(BaseModel):
+    dt: float
+    frame: Literal["ego"] = "ego"
+    poses: list[tuple[float, float, float]]
+
+
+class _Proposal(_Trajectory):
+    name: str
+
+
+class _PreviousFrame(BaseModel):
+    t: float
+    ego: _Ego
+    proposals: dict[str, _Trajectory]
+
+
+class _Document(BaseModel):
+    schema_: Literal["navsim-epdms-golden/1"] = "navsim-epdms-golden/1"
+    id: str
+    num_poses: int = HORIZON
+    dt: float = DT
+    vehicle: _Vehicle
+    ego: _Ego
+    ego_history: list[_Past] | None = None
+    map: _Map
+    traffic_lights: list[_Light] = []
+    agents: list[_Agent] = []
+    reference_trajectory: _Trajectory | None = None
+    human_trajectory: _Trajectory | None = None
+    proposals: list[_Proposal]
+    previous_frame: _PreviousFrame | None = None
+
+    model_config = {"alias_generator": lambda name: name.rstrip("_"), "populate_by_name": True}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scene with its proposals, ready to score: names of N plans ``[N, 41, 3]``, and the rivals."""
+
+    id: str
+    world: World
+    names: tuple[str, ...]
+    plans: Float
+    reference: Float | None = None
+    human: Float | None = None
+    previous: Previous | None = None
+
+    def score(self, *, variant: Variant | Quirks = "navsim", grouping: Grouping = "pair") -> Scores:
+        """Score all proposals (see :func:`driveproof.rules.score.score_plans`)."""
+        return score_plans(
+            self.world,
+            self.plans,
+            reference=self.reference,
+            human=self.human,
+            previous=self.previous,
+            variant=variant,
+            grouping=grouping,
+        )
+
+
+def read_case(path: str | Path) -> Case:
+    """Read and check one case.
+
+    Raises
+    ------
+    BadInput
+        With the path and the field: not JSON, another schema, NaN, a plan or track shorter than 4 s, a ring or an
+        agent without area, a light without its polygon. A ring that crosses itself is read by the even-odd rule, as the
+        reference does, and named in ``case.world.roads.flawed``.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise BadInput(error.strerror or "cannot be read", path=path) from None
+    try:
+        return case_of(data)
+    except BadInput as error:
+        raise BadInput(error.problem, path=path, field=error.field) from None
+
+
+def case_of(data: bytes | str) -> Case:
+    """A case from JSON text; raises ``BadInput`` with the field but without a path."""
+    try:
+        document = _Document.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise BadInput(first["msg"], field=field or None) from None
+    if document.num_poses != HORIZON or abs(document.dt - DT) > 1e-9:
+        raise BadInput(f"expected {HORIZON} poses at {DT} s", field="num_poses, dt")
+    world = _world(document)
+    names = [proposal.name for proposal in document.proposals]
+    if not names:
+        raise BadInput("no proposal to score", field="proposals")
+    if len(set(names)) != len(names):
+        raise BadInput("two proposals have the same name", field="proposals")
+    plans = [
+        _plan(world.ego, proposal, f"proposals[{n}]")
+        for n, proposal in enumerate(document.proposals)
+    ]
+    reference = _rival(world.ego, document.reference_trajectory, "reference_trajectory")
+    human = _rival(world.ego, document.human_trajectory, "human_trajectory")
+    previous = _previous(document.previous_frame, names)
+    return Case(document.id, world, tuple(names), np.array(plans), reference, human, previous)
+
+
+def _rival(ego: Float, part: _Trajectory | None, field: str) -> Float | None:
+    return None if part is None else _plan(ego, part, field)
+
+
+def _plan(ego: Float, part: _Trajectory, field: str) -> Float:
+    try:
+        return plan_poses(ego[:3], np.array(part.poses).reshape(-1, 3), part.dt)
+    except ValueError as error:
+        raise BadInput(str(error), field=field) from None
+
+
+def _world(document: _Document) -> World:
+    try:
+        shape = VehicleShape(**document.vehicle.model_dump())
+    except ValueError as error:
+        raise BadInput(str(error), field="vehicle") from None
+    past = document.ego_history
+    history = None
+    if past is not None:
+        history = History(
+            np.array([state.t for state in past]),
+            np.array([state.array() for state in past]).reshape(-1, 8),
+        )
+    ego = document.ego.array()
+    if not np.isfinite(ego).all():
+        raise BadInput("not finite", field="ego")
+    roads = _roads(document.map)
+    return World.of(ego, shape, roads, _traffic(document), _signals(document, roads), history)
+
+
+def _roads(part: _Map) -> RoadMap:
+    route = frozenset(part.route_lane_ids)
+    polygons = []
+    for polygon in part.polygons:
+        kind = PolygonKind[polygon.type]
+        on_route = kind in LANES and polygon.id in route
+        polygons.append(
+            MapPolygon(polygon.id, kind, polygon.exterior, on_route, polygon.centerline or None)
+        )
+    return RoadMap.of(polygons, part.centerline or None)
+
+
+def _traffic(document: _Document) -> Traffic:
+    absent = (np.nan,) * 5
+    tracks = []
+    for n, agent in enumerate(document.agents):
+        for step, state in enumerate(agent.states):
+            if state is not None and not np.isfinite(state).all():
+                raise BadInput("not finite", field=f"agents[{n}] {agent.token}: states[{step}]")
+        states = np.array([absent if state is None else state for state in agent.states])
+        tracks.append(
+            Track(agent.token, agent.type, agent.length, agent.width, states.reshape(-1, 5))
+        )
+    return Traffic.of(tracks)
+
+
+def _signals(document: _Document, roads: RoadMap) -> Signals:
+    connectors = {
+        roads.ids[n]: n for n in np.flatnonzero(roads.kinds == int(PolygonKind.LANE_CONNECTOR))
+    }
+    polygon, red = [], []
+    for n, light in enumerate(document.traffic_lights):
+        field = f"traffic_lights[{n}] {light.lane_connector_id}"
+        if len(light.red) < STEPS:
+            raise BadInput(f"{len(light.red)} states, {STEPS} are needed", field=field)
+        if light.lane_connector_id not in connectors:
+            raise BadInput("the map has no lane connector of that id", field=field)
+        polygon.append(connectors[light.lane_connector_id])
+        red.append(light.red[:STEPS])
+    if not polygon:
+        return Signals.none()
+    return Signals(np.array(polygon, np.int64), np.array(red, bool))
+
+
+def _previous(part: _PreviousFrame | None, names: list[str]) -> Previous | None:
+    if part is None:
+        return None
+    ego = part.ego.array()
+    if not np.isfinite(ego).all():
+        raise BadInput("not finite", field="previous_frame.ego")
+    if not DT / 2 < -part.t < 0.55:
+        raise BadInput("must lie less than 0.55 s before this frame", field="previous_frame.t")
+    plans = []
+    for name in names:
+        plan = part.proposals.get(name, part.proposals.get("default"))
+        if plan is None:
+            raise BadInput(f"neither {name!r} nor 'default'", field="previous_frame.proposals")
+        plans.append(_plan(ego, plan, f"previous_frame.proposals.{name}"))
+    return Previous(ego, np.array(plans), -part.t)
