@@ -2,8 +2,55 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from driveproof.config.base import Section
+
+Positive = Annotated[int, Field(gt=0)]
 
 
 class CollectParams(Section):
-    """Section ``collect`` of params.yaml."""
+    """Section ``collect`` of params.yaml.
+
+    Attributes
+    ----------
+    towns
+        Towns to drive in.
+    clips
+        How many drives to record.
+    seconds
+        Length of a drive.
+    image_every
+        A picture of each camera every so many frames of 0.1 s.
+    bev_every
+        The same for the view from above; 0 for none.
+    traffic
+        Vehicles kept near the ego.
+    weathers
+        Numbers of the weathers to draw from (see ``driveproof.collect.weather``).
+    weights
+        Situation -> relative share; situations left out keep their own.
+    workers
+        Processes; the result does not depend on it.
+    attempts
+        How often a drive is set up anew before it is given up.
+    """
+
+    towns: tuple[str, ...] = ("Town01", "Town03", "Town05", "Town10HD")
+    clips: Positive = 145
+    seconds: Annotated[float, Field(ge=7.0, le=600.0)] = 20.0
+    image_every: Positive = 5
+    bev_every: Annotated[int, Field(ge=0)] = 10
+    traffic: Annotated[int, Field(ge=0, le=60)] = 12
+    weathers: tuple[int, ...] = (0, 1, 2, 3, 5, 6, 8, 14)
+    weights: dict[str, Annotated[float, Field(ge=0.0)]] = {}
+    front_width: Positive = 224
+    front_height: Positive = 128
+    side_width: Positive = 112
+    side_height: Positive = 64
+    bev_pixels: Positive = 128
+    jpeg_quality: Annotated[int, Field(ge=1, le=100)] = 80
+    workers: Positive = 2
+    attempts: Positive = 12

@@ -16,7 +16,7 @@ from driveproof.sim.world.idm import free_acceleration, idm_acceleration
 from driveproof.sim.world.lights import TrafficLights
 from driveproof.sim.world.passing import PASSING_SPEED, Agent, plan_pass, stands
 from driveproof.sim.world.perception import Blocker
-from driveproof.sim.world.yielding import RightOfWay
+from driveproof.sim.world.yielding import Meetings, RightOfWay
 
 LINE_GAP = 0.8
 """Metres before a stop line at which the front bumper halts."""
@@ -47,7 +47,7 @@ class Situation:
     time: float
     dt: float
     blockers: Sequence[Blocker]
-    vehicles: Sequence[Vehicle]
+    meetings: Meetings
     agents: Sequence[Agent]
     lights: TrafficLights
     right_of_way: RightOfWay
@@ -188,7 +188,7 @@ def _stop_reason(
 
 
 def _yields(driver: Vehicle, now: Situation) -> list[Option]:
-    found = now.right_of_way.yield_to(driver, now.vehicles, now.lights)
+    found = now.right_of_way.yield_to(driver, now.meetings, now.lights)
     if found is None:
         return []
     point, other = found

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driveproof.geometry.arrays import Float
+from driveproof.geometry.arrays import Bool, Float, Int
 from driveproof.scene import AgentKind
 from driveproof.sim.world.agents import Obstacle, Vehicle, Walker
 from driveproof.sim.world.path import STEP
@@ -25,7 +25,7 @@ BEHIND = 4.0
 """Metres behind the rear axle at which a window starts."""
 MARGIN = 0.35
 """Free width wanted beside the body, m."""
-WALKER_TIMES = (0.7, 1.4, 2.1)
+WALKER_TIMES = (0.7, 1.4, 2.1, 2.8)
 """Seconds ahead at which walkers are expected."""
 VEHICLE_TIMES = (0.6, 1.2)
 """Seconds ahead at which vehicles going the same way are expected."""
@@ -97,9 +97,14 @@ def find_blockers(drivers: Sequence[Vehicle], around: Surroundings) -> list[list
     fronts = np.array([v.s_front for v in drivers])
     gap = starts[:, None] + first + along - reach - fronts[:, None]
     speed = around.speed * cos
-    # an expected position counts for vehicles only if they go the same way and are ahead
-    unsure = (around.ahead > 0.0) & (around.walker == 0.0)
-    blocked &= ~unsure | ((cos > 0.7) & (gap > 0.5))
+    # an expected position counts for vehicles only if they go the same way and are already ahead,
+    # for walkers only if the driver will not have passed by then
+    expected, walker = around.ahead > 0.0, around.walker > 0.0
+    blocked &= ~(expected & ~walker) | ((cos > 0.7) & (gap - speed * around.ahead > 0.3))
+    own_speed = np.array([max(v.speed, 0.1) for v in drivers])[:, None]
+    lengths = np.array([v.body.length for v in drivers])[:, None]
+    passed = (gap + lengths + 1.0) / own_speed < around.ahead - 0.3
+    blocked &= ~(expected & walker & passed)
     return [
         _sorted_blockers(drivers[i], np.flatnonzero(blocked[i]), around, gap[i], speed[i])
         for i in range(len(drivers))
@@ -127,28 +132,44 @@ def windows(drivers: Sequence[Vehicle]) -> tuple[Float, Float, Float]:
 
 def _first_blocked(
     drivers: Sequence[Vehicle], points: Float, starts: Float, around: Surroundings
-) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
+) -> tuple[Int, Bool]:
+    """Index ``[V, M]`` of the first sample that each box blocks, and whether it blocks any."""
     boxes = around.boxes
-    relative = points[:, None] - boxes[None, :, None, :2]  # [V, M, K, 2]
-    cos, sin = np.cos(boxes[:, 2])[:, None], np.sin(boxes[:, 2])[:, None]
-    dx = np.abs(cos * relative[..., 0] + sin * relative[..., 1]) - boxes[:, 3, None]
-    dy = np.abs(cos * relative[..., 1] - sin * relative[..., 0]) - boxes[:, 4, None]
+    first = np.zeros((len(drivers), len(boxes)), dtype=np.int64)
+    blocked = np.zeros((len(drivers), len(boxes)), dtype=bool)
+    rows, columns = np.nonzero(_close(drivers, points, around))
+    box = boxes[columns]
+    relative = points[rows] - box[:, None, :2]  # [P, K, 2]
+    cos, sin = np.cos(box[:, 2])[:, None], np.sin(box[:, 2])[:, None]
+    dx = np.abs(cos * relative[..., 0] + sin * relative[..., 1]) - box[:, 3, None]
+    dy = np.abs(cos * relative[..., 1] - sin * relative[..., 0]) - box[:, 4, None]
     np.maximum(dx, 0.0, out=dx)
     np.maximum(dy, 0.0, out=dy)
     wide = np.array([v.body.width / 2.0 + MARGIN for v in drivers])
-    near = dx * dx + dy * dy < (wide**2)[:, None, None]
-    # only what lies ahead of the driver's own middle, and never the driver itself
+    near = dx * dx + dy * dy < (wide**2)[rows, None]
+    # only what lies ahead of the driver's own middle
     middle = np.array([v.s + v.body.rear for v in drivers])
     arc = starts[:, None] + np.arange(points.shape[1])
-    near &= (arc >= middle[:, None])[:, None, :]
-    own = np.array([[agent is v for agent in around.agents] for v in drivers])
-    blocked = near.any(-1) & ~own
-    return near.argmax(-1), blocked
+    near &= (arc >= middle[:, None])[rows]
+    blocked[rows, columns] = near.any(-1)
+    first[rows, columns] = near.argmax(-1)
+    return first, blocked
+
+
+def _close(drivers: Sequence[Vehicle], points: Float, around: Surroundings) -> Bool:
+    """Whether a box ``[V, M]`` is within the bounds of a driver's window; never its own."""
+    boxes = around.boxes
+    reach = np.hypot(boxes[:, 3], boxes[:, 4]) + 2.0
+    low, high = points.min(1)[:, None], points.max(1)[:, None]  # [V, 1, 2]
+    beyond = (boxes[:, :2] < low - reach[:, None]) | (boxes[:, :2] > high + reach[:, None])
+    ids = np.array([agent.agent_id for agent in around.agents])
+    own = np.array([v.agent_id for v in drivers])[:, None] == ids
+    return np.asarray(~beyond.any(-1) & ~own)
 
 
 def _sorted_blockers(
     driver: Vehicle,
-    found: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    found: Int,
     around: Surroundings,
     gap: Float,
     speed: Float,

@@ -15,10 +15,12 @@ from driveproof.sim.world.lights import TrafficLights
 from driveproof.sim.world.passing import Agent
 from driveproof.sim.world.perception import Surroundings, find_blockers
 from driveproof.sim.world.snapshot import AgentState, WorldSnapshot
-from driveproof.sim.world.yielding import RightOfWay
+from driveproof.sim.world.yielding import RightOfWay, meetings_of
 
 PLAN_EVERY = 3
 """Steps between attempts to plan a swerve."""
+WALKER_REACH = 0.5
+"""Metres before a walker in which a vehicle makes it wait."""
 BRAKE_LAMP = -0.4
 """Deceleration (m/s²) from which brake lamps shine; they also do at a stand."""
 
@@ -66,22 +68,26 @@ class World:
         agents = self.agents
         drivers = [v for v in self.all_vehicles if not v.parked]
         blockers = find_blockers(drivers, Surroundings.of(agents))
+        meetings = meetings_of(drivers)
         controls = []
         for driver, ahead in zip(drivers, blockers, strict=True):
             plans = (self.steps + driver.agent_id) % PLAN_EVERY == 0
             now = Situation(
-                self.time, dt, ahead, self.all_vehicles, agents, self.lights, self.right_of_way, plans
+                self.time, dt, ahead, meetings, agents, self.lights, self.right_of_way, plans
             )
             controls.append(decide(driver, now))
         for driver, (accel, steer) in zip(drivers, controls, strict=True):
             driver.state.step(accel, steer, driver.body.wheelbase, dt, driver.limits)
             driver.s = driver.path.project(driver.state.x, driver.state.y, near=driver.s)
         for walker in self.walkers:
-            walker.step(dt)
+            if not self._blocked(walker):
+                walker.step(dt)
+            else:
+                walker.speed = 0.0
         self.steps += 1
         self.time = round(self.time + dt, 9)
         self.lights.update(self.time)
-        self._note_collisions()
+        self.note_collisions()
 
     def snapshot(self) -> WorldSnapshot:
         """The present state."""
@@ -107,7 +113,23 @@ class World:
             ahead = (x - self.ego.x) * cos + (y - self.ego.y) * sin - self.ego.body.length / 2.0
             walker.started = 0.0 < ahead < walker.trigger_eta * max(self.ego.speed, 1.0)
 
-    def _note_collisions(self) -> None:
+    def _blocked(self, walker: Walker) -> bool:
+        """Whether a vehicle is right before the walker, who then waits."""
+        x = walker.x + WALKER_REACH * math.cos(walker.heading)
+        y = walker.y + WALKER_REACH * math.sin(walker.heading)
+        for vehicle in self.all_vehicles:
+            dx, dy = x - vehicle.x, y - vehicle.y
+            if abs(dx) + abs(dy) > 12.0:
+                continue
+            cos, sin = math.cos(vehicle.heading), math.sin(vehicle.heading)
+            along, across = abs(dx * cos + dy * sin), abs(dy * cos - dx * sin)
+            body = vehicle.body
+            if along < body.length / 2.0 + 0.4 and across < body.width / 2.0 + 0.3:
+                return True
+        return False
+
+    def note_collisions(self) -> None:
+        """Append (time, agent id) to ``collisions`` for everybody whom the ego touches now."""
         others = self.agents[1:]
         near = [a for a in others if abs(a.x - self.ego.x) + abs(a.y - self.ego.y) < 20.0]
         if not near:

@@ -40,6 +40,20 @@ class Conflict:
     other_out: float
 
 
+Meetings = dict[int, list[tuple[Vehicle, Crossing]]]
+"""Junction -> the vehicles in it or near it, each with its way through."""
+
+
+def meetings_of(vehicles: Sequence[Vehicle]) -> Meetings:
+    """Who meets at which junction."""
+    meetings: Meetings = {}
+    for vehicle in vehicles:
+        crossing = next_crossing(vehicle)
+        if crossing is not None:
+            meetings.setdefault(crossing.junction_id, []).append((vehicle, crossing))
+    return meetings
+
+
 @dataclass
 class RightOfWay:
     """Finds who must be let pass; remembers conflict zones of pairs of paths."""
@@ -47,27 +61,29 @@ class RightOfWay:
     _zones: dict[tuple[int, int, int], Conflict | None] = field(default_factory=dict)
 
     def yield_to(
-        self, driver: Vehicle, others: Sequence[Vehicle], lights: TrafficLights
+        self, driver: Vehicle, meetings: Meetings, lights: TrafficLights
     ) -> tuple[float, Vehicle] | None:
         """Arc length at which the front bumper must wait, and for whom; None if the way is free."""
         crossing = next_crossing(driver)
         if crossing is None or driver.stuck > STUCK_S:
             return None
         worst: tuple[float, Vehicle] | None = None
-        for other in others:
-            if other is driver or abs(other.x - driver.x) + abs(other.y - driver.y) > 90.0:
+        for other, theirs in meetings[crossing.junction_id]:
+            if other is driver:
                 continue
-            point = self._wait_point(driver, crossing, other, lights)
+            point = self._wait_point(driver, crossing, other, theirs, lights)
             if point is not None and (worst is None or point < worst[0]):
                 worst = (point, other)
         return worst
 
     def _wait_point(
-        self, driver: Vehicle, crossing: Crossing, other: Vehicle, lights: TrafficLights
+        self,
+        driver: Vehicle,
+        crossing: Crossing,
+        other: Vehicle,
+        theirs: Crossing,
+        lights: TrafficLights,
     ) -> float | None:
-        theirs = next_crossing(other)
-        if theirs is None or theirs.junction_id != crossing.junction_id:
-            return None
         zone = self._zone(driver.path, crossing, other.path, theirs)
         if zone is None or driver.s_front > zone.own_in or other.s_back > zone.other_out:
             return None

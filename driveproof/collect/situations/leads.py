@@ -1,0 +1,86 @@
+"""Situations with a vehicle ahead."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from driveproof.collect.staging import NoPlace, Stage, samples, shifted
+from driveproof.sim.world import SpeedPhase, SpeedScript, Style, Vehicle, World
+from driveproof.sim.world.fleet import random_vehicle
+from driveproof.sim.world.path import STEP
+
+
+def lead_brakes(stage: Stage) -> World:
+    """The lead brakes hard, to a stop or to a crawl, once or twice, and drives on."""
+    ego = stage.ego_on_run(90.0)
+    lead = stage.lead(ego, stage.uniform(12.0, 24.0), ego.speed)
+    low = 0.0 if stage.rng.random() < 0.6 else stage.uniform(1.5, 4.0)
+    brake = stage.uniform(4.0, 7.0)
+    lead.script = SpeedScript(
+        stage.uniform(2.0, 5.0),
+        (
+            SpeedPhase(stage.uniform(3.5, 6.0), low, brake),
+            SpeedPhase(stage.uniform(4.0, 6.0), 30.0),
+            SpeedPhase(stage.uniform(2.0, 4.0), 0.0, 4.0),
+        ),
+    )
+    stage.ego_clear = 90.0
+    return stage.open(ego, [lead])
+
+
+def slow_lead(stage: Stage) -> World:
+    """The lead drives well below the speed of the road."""
+    ego = stage.ego_on_run(90.0)
+    kind = "truck" if stage.rng.random() < 0.5 else None
+    factor = stage.uniform(0.4, 0.65)
+    lead = stage.lead(ego, stage.uniform(25.0, 40.0), factor * ego.speed, kind)
+    lead.style = replace(Style(), speed_factor=factor)
+    stage.ego_clear = 90.0
+    return stage.open(ego, [lead])
+
+
+def stop_and_go(stage: Stage) -> World:
+    """A queue that stops and moves on again and again."""
+    ego = stage.ego_on_run(80.0)
+    speed = stage.uniform(2.5, 5.0)
+    ego.state.speed = min(ego.speed, speed)
+    lead = stage.lead(ego, stage.uniform(5.0, 9.0), ego.speed)
+    phases = []
+    for _ in range(4):
+        phases.append(SpeedPhase(stage.uniform(2.5, 4.5), stage.uniform(2.5, 5.5)))
+        phases.append(SpeedPhase(stage.uniform(2.0, 4.0), 0.0, stage.uniform(2.5, 4.5)))
+    lead.script = SpeedScript(0.0, tuple(phases))
+    stage.ego_clear = 90.0
+    return stage.open(ego, [lead])
+
+
+def cut_in(stage: Stage) -> World:
+    """A slower vehicle of the neighbouring lane changes into the ego's lane closely ahead."""
+    ego = stage.ego_on_run(90.0, neighbour=True)
+    path, i = ego.path, ego.path.index(ego.s)
+    from_left = path.left_own[i] >= path.right[i]
+    beside = float(path.left_own[i] if from_left else -path.right[i]) / 1.5
+    body = random_vehicle(stage.rng)
+    start = ego.s_front + stage.uniform(4.0, 10.0) + body.length / 2.0
+    begin = start + ego.speed * stage.uniform(1.0, 2.5)
+    length = stage.uniform(18.0, 28.0)
+    if path.in_junction[path.index(start) : path.index(begin + length)].any():
+        raise NoPlace("lane change would reach into a junction")
+    s = np.arange(samples(path)) * STEP
+    t = np.clip((s - begin) / length, 0.0, 1.0)
+    offset = beside * (1.0 - t * t * (3.0 - 2.0 * t))
+    intruder = Vehicle.on_path(
+        2, body, shifted(path, offset), start - body.rear, ego.speed * stage.uniform(0.8, 0.95)
+    )
+    intruder.style = replace(Style(), speed_factor=stage.uniform(0.5, 0.75))
+    intruder.script_indicator = True
+
+    def indicate(world: World) -> None:
+        changing = begin - 12.0 < intruder.s < begin + length
+        intruder.indicator = ("right" if from_left else "left") if changing else ""
+
+    stage.hooks.append(indicate)
+    stage.ego_clear = 80.0
+    return stage.open(ego, [intruder])
