@@ -1,0 +1,25 @@
+"""Stage validate: data/{scenes,codebook,mcq} -> reports/validation (results.json, summary.json, index.html).
+
+The results are written first; then a gate that is closed fails the stage, so that DVC builds nothing on data
+that broke an expectation, and the page that says why is there to be read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from driveproof.config import load_params
+from driveproof.validation import gate, validate_data, write_results
+
+OUT = Path("reports/validation")
+
+
+def main() -> None:
+    """Check the data; fail if an expectation does not hold."""
+    results = validate_data(".", load_params().validate_)
+    write_results(results, OUT)
+    gate(results)
+
+
+if __name__ == "__main__":
+    main()
