@@ -10,9 +10,9 @@ from driveproof.config.base import Section
 class ClusteringParams(Section):
     """How prototypes are found; meanings as in scikit-learn's MiniBatchKMeans."""
 
-    batch_size: int = Field(4096, ge=1)
-    max_iter: int = Field(100, ge=1)
-    n_init: int = Field(3, ge=1)
+    batch_size: int = Field(default=4096, ge=1)
+    max_iter: int = Field(default=100, ge=1)
+    n_init: int = Field(default=3, ge=1)
 
 
 class CodebookParams(Section):
@@ -22,7 +22,7 @@ class CodebookParams(Section):
     ``min_per_code`` trajectories to each code.
     """
 
-    n_codes: int | None = Field(None, ge=2)
-    max_codes: int = Field(8192, ge=2)
-    min_per_code: float = Field(8.0, gt=0)
+    n_codes: int | None = Field(default=None, ge=2)
+    max_codes: int = Field(default=8192, ge=2)
+    min_per_code: float = Field(default=8.0, gt=0)
     clustering: ClusteringParams = ClusteringParams()

@@ -16,13 +16,13 @@ class SweepParams(Section):
     """Directory of scenes, or a .npz with ``traj`` and ``scene_key``."""
     sizes: tuple[int, ...] = (64, 128, 256, 512, 1024)
     seeds: tuple[int, ...] = (0,)
-    n_splits: int = Field(5, ge=1)
-    held_out: float = Field(0.1, gt=0, lt=1)
+    n_splits: int = Field(default=5, ge=1)
+    held_out: float = Field(default=0.1, gt=0, lt=1)
     scale_sizes: tuple[int, ...] = (64, 256)
     scale_fractions: tuple[float, ...] = (0.125, 0.25, 0.5, 1.0)
     cross_sources: tuple[str, ...] = ()
     """Sources that are never fitted and evaluated apart."""
-    workers: int = Field(2, ge=1)
+    workers: int = Field(default=2, ge=1)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
