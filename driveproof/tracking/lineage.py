@@ -19,8 +19,16 @@ from driveproof.config import Params
 from driveproof.errors import BadInput
 from driveproof.files import sha256_file
 
-METRIC_FILES = ("summary.json", "metrics.json")
-"""Files below reports/ whose numbers become metrics."""
+METRIC_FILES = (
+    "data/*/metrics.json",
+    "data/*/stats.json",
+    "reports/*/metrics.json",
+    "reports/*/summary.json",
+    "reports/*/sweep.json",
+)
+"""Files whose numbers become metrics."""
+NOT_METRICS = frozenset({"paper", "params", "settings"})
+"""Keys below which numbers are no results of ours."""
 PICKLES = frozenset({".bin", ".ckpt", ".joblib", ".pickle", ".pkl", ".pt", ".pth"})
 """Formats that run code when they are loaded; a registered model holds none."""
 UNKNOWN = "unknown"
@@ -50,7 +58,7 @@ class Lineage:
     params
         All effective parameters, ``section.key`` -> text of at most 6,000 characters.
     metrics
-        Numbers of reports/**/summary.json and metrics.json, named by folder and key.
+        Numbers of :data:`METRIC_FILES`, named by folder and key.
     """
 
     lock_hash: str
@@ -82,9 +90,7 @@ def read_lineage(root: str | Path, params: Params) -> Lineage:
         "model_revision": _named(reports.values(), "model_revision"),
     }
     points = [
-        point
-        for path, content in reports.items()
-        for point in _points(content, path.parent.relative_to(root / "reports").as_posix())
+        point for path, content in reports.items() for point in _points(content, path.parent.name)
     ]
     return Lineage(lock_hash, tags, _flat_params(params), tuple(points))
 
@@ -110,7 +116,7 @@ def content_hash(directory: str | Path) -> str:
 
 
 def _metric_files(root: Path) -> list[Path]:
-    return sorted(p for name in METRIC_FILES for p in (root / "reports").rglob(name))
+    return sorted(path for pattern in METRIC_FILES for path in root.glob(pattern))
 
 
 def _read_json(path: Path) -> Any:
@@ -124,6 +130,8 @@ def _points(value: Any, name: str, step: int = 0) -> Iterator[MetricPoint]:
     """Numeric leaves of a JSON value; a list of objects with a ``step`` is a curve, other lists are skipped."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
+            if key in NOT_METRICS:
+                continue
             yield from _points(inner, f"{name}/{_NOT_IN_A_KEY.sub('_', str(key))}", step)
     elif isinstance(value, list):
         for row in value:

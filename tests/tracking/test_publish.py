@@ -31,6 +31,7 @@ def build(tmp_path: Path) -> Path:
         "prompt_hash": "abc123",
         "deft": {"acc": {"mean": 0.25, "n": 40}, "ok": True, "note": "text", "none": None},
         "runs": [1, 2, 3],
+        "settings": {"repeats": 8},
     }
     (evaluation / "summary.json").write_text(json.dumps(summary))
     (evaluation / "answers.json").write_text("[]")
