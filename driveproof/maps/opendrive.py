@@ -188,7 +188,7 @@ def _road(element: Element) -> RoadSpec:
     lanes = element.find("lanes")
     sections = lanes.findall("laneSection") if lanes is not None else []
     starts = [number(item, "s") for item in sections]
-    ends = [*starts[1:], length]
+    ends = [*starts, length][1:]
     return RoadSpec(
         key=key,
         length=length,

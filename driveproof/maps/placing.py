@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import shapely
@@ -55,7 +56,22 @@ def build_signals(drive: OpenDrive, lanes: LaneTable) -> tuple[MapSignal, ...]:
             signals.append(_signal(drive, lanes, road, spec, kind, stops))
         if kind is SignalKind.STOP:
             stopped |= stops.keys()
-    return tuple(signals)
+    return tuple(_controlled(signals))
+
+
+def _controlled(signals: list[MapSignal]) -> list[MapSignal]:
+    """Give lights without a controller their own, in a phase of its own at their junction."""
+    last: dict[int, int] = {}
+    for light in signals:
+        if light.controller:
+            last[light.junction] = max(last.get(light.junction, -1), light.sequence)
+    done = []
+    for light in signals:
+        if light.kind is SignalKind.TRAFFIC_LIGHT and not light.controller:
+            phase = last[light.junction] = last.get(light.junction, -1) + 1
+            light = replace(light, controller=f"signal {light.key}", sequence=phase)
+        done.append(light)
+    return done
 
 
 def _order(spec: SignalSpec) -> tuple[bool, int, str]:

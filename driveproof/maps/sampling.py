@@ -19,6 +19,7 @@ from driveproof.maps.topology import successors
 STEP = 2.0
 JUNCTION_STEP = 1.0
 MAX_POINTS = 20_000_000
+MAX_SECTION_M = 100_000.0
 
 # At a section's end the next section's polynomials begin; samples stay this much inside.
 _INSIDE = 1e-6
@@ -75,8 +76,8 @@ def forward(road: RoadSpec, lane: int) -> bool:
 def _section_lanes(road: RoadSpec, index: int, section: SectionSpec) -> list[dict[str, Any]]:
     span = section.end - section.start
     step = JUNCTION_STEP if road.junction >= 0 else STEP
-    if not 0.0 <= span / step < MAX_POINTS:
-        raise BadInput("lane sections overlap or never end", field=f"<road {road.key}>")
+    if not 0.0 <= span < MAX_SECTION_M:
+        raise BadInput(f"a lane section of {span:.6g} m", field=f"<road {road.key}>")
     s = np.linspace(section.start, section.end, 1 + max(1, math.ceil(span / step)))
     s = np.clip(s, section.start, max(section.start, section.end - _INSIDE))
     line = sample_line(road.pieces, s)

@@ -41,7 +41,8 @@ class MapSignal:
     junction
         The junction it guards, -1 if none.
     controller
-        The OpenDRIVE controller; lights of one controller show the same state. Empty if none.
+        The OpenDRIVE controller; lights of one controller show the same state. A light without one
+        in the file gets its own ("signal KEY"); signs have none ("").
     sequence
         Order of that controller among those of its junction (0, 1, ...): the phase.
     value

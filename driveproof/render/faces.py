@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from driveproof.geometry import rotate
 from driveproof.geometry.arrays import Bool, Float, Int
 from driveproof.render.camera import Camera
 from driveproof.render.ground import Image
 from driveproof.render.light import Light
-from driveproof.render.shapes import Role, Shape
+from driveproof.render.shapes import CORNERS, Role, Shape
 
 NEAR_M = 0.15
 _SHIFT = 4
@@ -74,16 +73,14 @@ class Glow:
 def visible_faces(things: Things, camera: Camera, light: Light, sun: Float) -> Faces:
     """Faces that look at the camera, shaded by the sun's direction ``[3]`` (ego frame)."""
     shape, n = things.shape, len(things.poses)
-    local = shape.corners[None] * things.sizes[:, None, None, :]
-    corners = np.empty_like(local)
-    corners[..., :2] = rotate(local[..., :2], things.poses[:, 2, None, None])
-    corners[..., :2] += things.poses[:, None, None, :2]
-    corners[..., 2] = local[..., 2] + things.base[:, None, None]
-    corners = camera.to_camera(corners)
-    normal = np.cross(
-        corners[..., 1, :] - corners[..., 0, :], corners[..., 2, :] - corners[..., 0, :]
-    )
-    normal /= np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-12)
+    local = (shape.corners[None] * things.sizes[:, None, None, :]).reshape(n, -1, 3)
+    origin = camera.to_camera(np.column_stack([things.poses[:, :2], things.base]))
+    turned = local @ (_box_axes(things.poses[:, 2]) @ camera.rotation) + origin[:, None, :]
+    corners = turned.reshape(n, -1, CORNERS, 3)
+    ax, ay, az = np.moveaxis(corners[..., 1, :] - corners[..., 0, :], -1, 0)
+    bx, by, bz = np.moveaxis(corners[..., 2, :] - corners[..., 0, :], -1, 0)
+    normal = np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+    normal /= np.sqrt((normal**2).sum(-1, keepdims=True)) + 1e-12
     seen = ((normal * corners[..., 0, :]).sum(-1) < 0.0) & (corners[..., 0] > NEAR_M).any(-1)
     colours = shape.paint[None, :, None] * things.colours[:, None, :] + shape.fixed[None]
     facing = np.clip(normal @ (sun @ camera.rotation), 0.0, 1.0)
@@ -99,6 +96,16 @@ def visible_faces(things: Things, camera: Camera, light: Light, sun: Float) -> F
     return Faces(corners[seen], colours[seen], depth[seen])
 
 
+def _box_axes(heading: Float) -> Float:
+    """``[N, 3, 3]`` that turn row vectors of a box by its heading."""
+    axes = np.zeros((len(heading), 3, 3))
+    axes[:, 0, 0] = axes[:, 1, 1] = np.cos(heading)
+    axes[:, 0, 1] = np.sin(heading)
+    axes[:, 1, 0] = -axes[:, 0, 1]
+    axes[:, 2, 2] = 1.0
+    return axes
+
+
 def paint(
     image: Image, camera: Camera, parts: list[Faces], glows: list[Glow], light: Light
 ) -> None:
@@ -108,10 +115,10 @@ def paint(
         colours = np.concatenate([part.colours for part in parts])
         depth = np.concatenate([part.depth for part in parts])
     else:
-        corners, colours, depth = np.zeros((0, 8, 3)), np.zeros((0, 3)), np.zeros(0)
+        corners, colours, depth = np.zeros((0, CORNERS, 3)), np.zeros((0, 3)), np.zeros(0)
     order = np.argsort(-depth, kind="stable")
     whole = np.asarray((corners[..., 0] > NEAR_M).all(-1))
-    pixels = np.zeros((len(corners), 8, 2), dtype=np.int32)
+    pixels = np.zeros((len(corners), CORNERS, 2), dtype=np.int32)
     pixels[whole] = _fixed_point(camera.to_pixels(corners[whole]))
     low, high = pixels.min(axis=1) >> _SHIFT, pixels.max(axis=1) >> _SHIFT
     inside = np.asarray(

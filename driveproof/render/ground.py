@@ -8,6 +8,7 @@ from functools import cached_property
 
 import cv2
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from driveproof.geometry.arrays import Float, Int
@@ -43,6 +44,7 @@ _SURFACES = {
     LaneKind.DRIVING: (72, 73, 77),
 }
 _DASH_M, _PERIOD_M, _MARK_M = 3.0, 6.0, 0.15
+_SLIT_M = 2.5
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,8 @@ class Ground:
         brush = _Brush(image, Canvas(centre, (image,)).from_world(0))
         lanes = self.town.lanes
         members = self._lanes_near(centre, key[2] * STOREY_M)
+        for outline in self._paved(members):
+            brush.fill(outline, _SURFACES[LaneKind.DRIVING])
         for kind, colour in _SURFACES.items():
             for lane in members[lanes.kind[members] == kind].tolist():
                 ring = [lanes.border(lane, 1)[:, :2], lanes.border(lane, -1)[::-1, :2]]
@@ -128,6 +132,17 @@ class Ground:
         level = np.abs(at - height) < 3.0 * STOREY_M
         return np.asarray(np.flatnonzero(inside & level), dtype=np.int64)
 
+    def _paved(self, members: Int) -> list[Float]:
+        """Outlines of junctions: the slits between their lanes are paved too."""
+        lanes, rings = self.town.lanes, []
+        for key in np.unique(lanes.junction[members]).tolist():
+            if key in self.town.junctions:
+                shapes = [_surface(lanes, lane) for lane in self.town.junctions[key].lanes]
+                closed = shapely.union_all(shapes).buffer(_SLIT_M).buffer(-_SLIT_M)
+                parts = shapely.get_parts(closed)
+                rings += [np.asarray(part.exterior.coords)[:, :2] for part in parts]
+        return rings
+
     def _draw_crossings(self, brush: _Brush, centre: Float) -> None:
         for outline in self.town.crosswalks:
             if np.abs(outline[:, :2].mean(0) - centre).max() < SIDE_M / 2:
@@ -139,6 +154,11 @@ class Ground:
             for line in signal.stop_lines:
                 if np.abs(line[0, :2] - centre).max() < SIDE_M / 2:
                     brush.line(line[:, :2], PAINT, 0.4)
+
+
+def _surface(lanes: LaneTable, lane: int) -> shapely.Geometry:
+    ring = np.concatenate([lanes.border(lane, 1)[:, :2], lanes.border(lane, -1)[::-1, :2]])
+    return shapely.Polygon(ring).buffer(0.05)
 
 
 class _Brush:

@@ -40,8 +40,7 @@ class Light:
         """Colours ``[..., 3]`` seen through ``distance`` ``[...]`` metres of air."""
         clear = np.exp(-np.asarray(distance, dtype=np.float64) / self.fog_m)[..., None]
         fog = np.array(self.horizon, dtype=np.float64)
-        seen: Float = fog + clear * (np.asarray(colours, dtype=np.float64) - fog)
-        return seen
+        return np.asarray(clear * colours + (1.0 - clear) * fog)
 
 
 LIGHTS = {

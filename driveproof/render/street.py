@@ -24,6 +24,7 @@ REACH_M = 85.0
 LEAST_LAMP_PX, LEAST_FAR_LAMP_PX, NEAR_LAMP_M = 1.7, 1.1, 55.0
 #: Rows of ground are drawn this many times and averaged: far rows span metres.
 _ROW_SAMPLES = 4
+_BEAM_M = 14.0  # headlights fade to 1/e over this, metres
 
 _LIGHT_SIZE = np.array([0.42, 0.46, 1.2])
 _LAMPS = {
@@ -98,7 +99,7 @@ def _draw_ground(
     below = np.flatnonzero(distance < REACH_M)
     if len(below) == 0:
         return
-    rows = np.empty((len(below), camera.width, 3))
+    rows: Image = np.empty((len(below), camera.width, 3), dtype=np.uint8)
     rows[:] = GRASS
     if ground is not None:
         canvas = ground.around(float(view.ego[0]), float(view.ego[1]), view.ego_z)
@@ -110,11 +111,12 @@ def _draw_ground(
             rows[band[0] : band[-1] + 1] = _warp(
                 canvas, number, view, camera, int(below[band[0]]), len(band)
             )
-    brightness = (
-        np.array(light.ambient) + light.headlights * np.exp(-distance[below] / 14.0)[:, None]
-    )
-    lit = light.veil(rows * brightness[:, None, :], distance[below][:, None])
-    image[below] = np.clip(np.round(lit), 0, 255).astype(np.uint8)
+    # Light and fog are the same along a row: one factor and one summand each.
+    beam = light.headlights * np.exp(-distance[below] / _BEAM_M)[:, None]
+    black = light.veil(np.zeros(3), distance[below])
+    factor = (np.array(light.ambient) + beam) * (light.veil(np.ones(3), distance[below]) - black)
+    lit = rows * factor[:, None].astype(np.float32) + (black[:, None] + 0.5).astype(np.float32)
+    image[below] = np.clip(lit, 0, 255).astype(np.uint8)
 
 
 @lru_cache(maxsize=16)
