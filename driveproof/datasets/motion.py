@@ -104,7 +104,7 @@ def tracks_on_grid(
     dimensions = np.zeros((len(names), 3))
     for row, name in enumerate(names):
         chosen = np.array(sorted(by_track[name], key=lambda i: clock[i]))
-        poses[row] = _interpolated(grid, clock[chosen], rows[chosen, :3])
+        poses[row] = interpolate_poses(grid, clock[chosen], rows[chosen, :3])
         dimensions[row] = np.median(rows[chosen, 3:], axis=0)
     valid: Bool = np.isfinite(poses).all(-1)
     states = np.concatenate([poses, track_velocities(grid, poses[..., :2], valid)], axis=-1)
@@ -112,7 +112,13 @@ def tracks_on_grid(
     return AgentTracks(names, tuple(kind_of[n] for n in names), grid, dimensions, states, valid)
 
 
-def _interpolated(grid: Float, times: Float, poses: Float) -> Float:
+def interpolate_poses(grid: Float, times: Float, poses: Float) -> Float:
+    """Poses ``[G, 3]`` at ``grid``, linear between samples ``[T, 3]`` at increasing ``times``.
+
+    NaN outside the samples and between samples more than 0.6 s apart.
+    """
+    if not len(times):
+        return np.full((len(grid), 3), np.nan)
     right = np.clip(np.searchsorted(times, grid, side="left"), 0, len(times) - 1)
     left = np.clip(np.searchsorted(times, grid, side="right") - 1, 0, len(times) - 1)
     # 5 ms: detections of one sweep carry slightly different stamps

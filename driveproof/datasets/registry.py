@@ -6,7 +6,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from driveproof.datasets import bench2drive
+from driveproof.datasets import (
+    av2_forecasting,
+    av2_sensor,
+    bench2drive,
+    gpudrive,
+    navsim,
+    nuscenes,
+    physical_ai,
+    plain,
+    scenarionet,
+    waymo_e2e,
+    womd,
+)
 from driveproof.errors import BadInput
 from driveproof.scene import Log, Scene
 
@@ -31,6 +43,16 @@ class Format:
 # fmt: off
 _ALL = (
     Format("bench2drive", "Bench2Drive clips (tar, tar.gz or folder)", "box centre", "10 Hz", "route", bench2drive.claims, bench2drive.read),
+    Format("waymo_e2e", "Waymo Open End-to-End Driving (TFRecord)", "rear axle", "4 Hz", "heading, agents, signals", waymo_e2e.claims, waymo_e2e.read),
+    Format("womd", "Waymo Open Motion scenarios (TFRecord)", "box centre", "10 Hz", "pictures, command", womd.claims, womd.read),
+    Format("womd_json", "Waymo Open Motion scenarios (GPUDrive JSON)", "box centre", "10 Hz", "pictures, command, signals", gpudrive.claims, gpudrive.read),
+    Format("scenarionet", "ScenarioNet scenarios (pickle)", "vehicle pose of the source", "10 Hz", "pictures, command, signals", scenarionet.claims, scenarionet.read),
+    Format("nuscenes", "nuScenes tables (folder of JSON)", "rear axle", "2 Hz", "command, signals", nuscenes.claims, nuscenes.read),
+    Format("navsim", "NAVSIM / OpenScene logs (pickle)", "rear axle", "2 Hz", "signals", navsim.claims, navsim.read),
+    Format("physical_ai", "PhysicalAI-Autonomous-Vehicles (folder of zips or parquet)", "rear axle", "100 Hz, kept at 10 Hz", "pictures, command, signals", physical_ai.claims, physical_ai.read),
+    Format("av2_sensor", "Argoverse 2 sensor logs (folder)", "rear axle", "10 Hz", "velocity, command, signals", av2_sensor.claims, av2_sensor.read),
+    Format("av2_forecasting", "Argoverse 2 motion forecasting (parquet)", "box centre", "10 Hz", "box dimensions, pictures, command, signals", av2_forecasting.claims, av2_forecasting.read),
+    Format("plain", "Bare trajectories (npz or parquet)", "unknown", "2 Hz", "history, surroundings", plain.claims, plain.read),
 )
 # fmt: on
 

@@ -1,7 +1,8 @@
-"""Loading the pictures that scenes refer to, from files, tar or zip archives."""
+"""Loading the pictures that scenes refer to, from files, tar or zip archives, or ranges of a file's bytes."""
 
 from __future__ import annotations
 
+import re
 import tarfile
 import zipfile
 from collections import OrderedDict
@@ -17,6 +18,9 @@ from driveproof.scene.types import ImageRef
 
 Pixels = NDArray[np.uint8]
 """``[H, W, 3]`` RGB."""
+
+
+_BYTE_RANGE = re.compile(r"@(\d{1,15})\+(\d{1,9})")
 
 
 class ImageStore:
@@ -41,6 +45,8 @@ class ImageStore:
         try:
             if not ref.member:
                 return path.read_bytes()
+            if place := _BYTE_RANGE.fullmatch(ref.member):
+                return _read_range(path, int(place[1]), int(place[2]))
             return self._reader(path)(ref.member)
         except (OSError, KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
             raise BadInput(
@@ -65,6 +71,15 @@ class ImageStore:
         if len(self._readers) > self._limit:
             self._readers.popitem(last=False)
         return reader
+
+
+def _read_range(path: Path, offset: int, length: int) -> bytes:
+    with open(path, "rb") as stream:
+        stream.seek(offset)
+        data = stream.read(length)
+    if len(data) != length:
+        raise OSError("beyond the end of the file")
+    return data
 
 
 def _tar_reader(path: Path) -> Callable[[str], bytes]:

@@ -129,10 +129,15 @@ class TrafficSignal:
 
 @dataclass(frozen=True)
 class ImageRef:
-    """Where one picture lies: a file, or a member of a tar or zip archive."""
+    """Where one picture lies: a file, a member of a tar or zip archive, or a range of a file's bytes."""
 
     path: str
     member: str = ""
+
+    @classmethod
+    def byte_range(cls, path: str, offset: int, length: int) -> ImageRef:
+        """A picture that is embedded in another file, such as a TFRecord: member ``@offset+length``."""
+        return cls(path, f"@{offset}+{length}")
 
     def __str__(self) -> str:
         return f"{self.path}::{self.member}" if self.member else self.path
