@@ -6,6 +6,7 @@ value, validity, reason and evidence. Frames: right-handed world; metres, second
 
 from driveproof.rules.aggregate import MULTIPLIERS, RULES, WEIGHTS, epdms, forgive, pdms_v1
 from driveproof.rules.case import Case, case_of, read_case
+from driveproof.rules.pdms import ScoresV1, score_plans_v1
 from driveproof.rules.plan import plan_poses
 from driveproof.rules.result import RuleResult, SubScore
 from driveproof.rules.roads import MapPolygon, PolygonKind, RoadMap
@@ -13,7 +14,14 @@ from driveproof.rules.score import Previous, Scores, score_plans
 from driveproof.rules.simulator import simulate
 from driveproof.rules.states import DT, HORIZON, STEPS, VehicleShape
 from driveproof.rules.traffic import Signals, Track, Traffic
-from driveproof.rules.two_stage import Frame, Group, kernel_weights, two_stage
+from driveproof.rules.two_stage import (
+    Frame,
+    Group,
+    TwoStage,
+    aggregate_file,
+    kernel_weights,
+    two_stage,
+)
 from driveproof.rules.variants import CORRECTED, NAVSIM, Quirks, Variant
 from driveproof.rules.world import Batch, History, World
 
@@ -38,13 +46,16 @@ __all__ = [
     "RoadMap",
     "RuleResult",
     "Scores",
+    "ScoresV1",
     "Signals",
     "SubScore",
     "Track",
     "Traffic",
+    "TwoStage",
     "Variant",
     "VehicleShape",
     "World",
+    "aggregate_file",
     "case_of",
     "epdms",
     "forgive",
@@ -53,6 +64,7 @@ __all__ = [
     "plan_poses",
     "read_case",
     "score_plans",
+    "score_plans_v1",
     "simulate",
     "two_stage",
 ]

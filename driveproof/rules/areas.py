@@ -8,7 +8,8 @@ import numba
 import numpy as np
 
 from driveproof.geometry.arrays import Bool, Float, Int
-from driveproof.rules.kernels import in_polygon, project
+from driveproof.rules.kernels import project
+from driveproof.rules.polygon_index import holds
 from driveproof.rules.roads import RoadMap
 from driveproof.rules.states import HEADING
 
@@ -38,8 +39,24 @@ class Areas:
         return self.multiple_lanes | self.non_drivable
 
 
+@numba.njit(nogil=True, cache=True, inline="always")
+def _meets(bounds: Float, low_x: float, high_x: float, low_y: float, high_y: float) -> bool:
+    """Whether limits ``[4]`` and a box along the axes have a point in common."""
+    return bounds[0] <= high_x and bounds[2] >= low_x and bounds[1] <= high_y and bounds[3] >= low_y
+
+
 @numba.njit(nogil=True, cache=True)
-def _locate(points: Float, rings: Float, starts: Int, bounds: Float, roles: Int, out: Bool) -> None:
+def _locate(
+    points: Float,
+    edges: Float,
+    slabs: Int,
+    first: Int,
+    scale: Float,
+    flipped: Bool,
+    bounds: Float,
+    roles: Int,
+    out: Bool,
+) -> None:
     """Write the five flags ``out`` ``[N, T, 5]`` of ``points`` ``[N, T, 6, 2]`` (four corners, centre, rear axle)."""
     candidates = np.empty(len(bounds), np.int64)
     for n in range(points.shape[0]):
@@ -47,24 +64,24 @@ def _locate(points: Float, rings: Float, starts: Int, bounds: Float, roles: Int,
         low_y, high_y = points[n, :, :, 1].min(), points[n, :, :, 1].max()
         near = 0
         for p in range(len(bounds)):
-            if (
-                bounds[p, 0] <= high_x
-                and bounds[p, 2] >= low_x
-                and bounds[p, 1] <= high_y
-                and bounds[p, 3] >= low_y
-            ):
+            if _meets(bounds[p], low_x, high_x, low_y, high_y):
                 candidates[near] = p
                 near += 1
         for t in range(points.shape[1]):
             lanes_touched, holds_all, on_route = 0, False, False
             drivable = 0  # one bit a corner
+            box = points[n, t]
+            low_x, high_x = box[:, 0].min(), box[:, 0].max()
+            low_y, high_y = box[:, 1].min(), box[:, 1].max()
             for k in range(near):
                 p = candidates[k]
+                if not _meets(bounds[p], low_x, high_x, low_y, high_y):
+                    continue
                 role, held = roles[p], 0
                 for corner in range(6):
                     x, y = points[n, t, corner, 0], points[n, t, corner, 1]
                     boxed = bounds[p, 0] <= x <= bounds[p, 2] and bounds[p, 1] <= y <= bounds[p, 3]
-                    if boxed and in_polygon(rings, starts[p], starts[p + 1], x, y):
+                    if boxed and holds(edges, slabs, first, scale, flipped, p, x, y):
                         held |= 1 << corner
                 if role & _LANE and held & 15:
                     lanes_touched += 1
@@ -89,8 +106,11 @@ def locate(points: Float, roads: RoadMap) -> Areas:
     roles |= np.where(lanes & roads.on_route, _ROUTE, 0)
     roles |= np.where(roads.intersections, _JUNCTION, 0)
     flags = np.zeros((*points.shape[:2], 5), bool)
-    rings = roads.rings
-    _locate(points, rings.points, rings.starts, roads.bounds, roles.astype(np.int64), flags)
+    part = roads.index
+    _locate(
+        points, part.edges, part.slabs, part.first, part.scale, part.flipped, part.bounds,
+        roles.astype(np.int64), flags,
+    )  # fmt: skip
     return Areas(*np.moveaxis(flags, -1, 0))
 
 
@@ -98,8 +118,11 @@ def locate(points: Float, roads: RoadMap) -> Areas:
 def _lane_driven(
     centers: Float,
     headings: Float,
-    rings: Float,
-    starts: Int,
+    edges: Float,
+    slabs: Int,
+    first: Int,
+    scale: Float,
+    flipped: Bool,
     bounds: Float,
     lines: Float,
     line_starts: Int,
@@ -112,14 +135,14 @@ def _lane_driven(
             x, y = centers[n, t, 0], centers[n, t, 1]
             known, along = False, False
             for p in range(len(bounds)):
-                first, last = line_starts[p], line_starts[p + 1]
-                if first == last or not (
+                start, stop = line_starts[p], line_starts[p + 1]
+                if start == stop or not (
                     bounds[p, 0] <= x <= bounds[p, 2] and bounds[p, 1] <= y <= bounds[p, 3]
                 ):
                     continue
-                if not in_polygon(rings, starts[p], starts[p + 1], x, y):
+                if not holds(edges, slabs, first, scale, flipped, p, x, y):
                     continue
-                line = lines[first:last]
+                line = lines[start:stop]
                 _, distance, k = project(line, x, y)
                 ex, ey = line[k + 1, 0] - line[k, 0], line[k + 1, 1] - line[k, 1]
                 known = True
@@ -140,16 +163,9 @@ def lane_driven(points: Float, states: Float, roads: RoadMap) -> tuple[Float, Bo
     centers = np.ascontiguousarray(points[:, :, CENTER])
     offset = np.full(centers.shape[:2], np.inf)
     against = np.zeros(centers.shape[:2], bool)
-    rings, lines = roads.rings, roads.lines
+    part, lines = roads.index, roads.lines
     _lane_driven(
-        centers,
-        np.ascontiguousarray(states[..., HEADING]),
-        rings.points,
-        rings.starts,
-        roads.bounds,
-        lines.points,
-        lines.starts,
-        offset,
-        against,
-    )
+        centers, np.ascontiguousarray(states[..., HEADING]), part.edges, part.slabs, part.first,
+        part.scale, part.flipped, part.bounds, lines.points, lines.starts, offset, against,
+    )  # fmt: skip
     return offset, against

@@ -227,7 +227,7 @@ def _world(document: _Document) -> World:
     if not np.isfinite(ego).all():
         raise BadInput("not finite", field="ego")
     roads = _roads(document.map)
-    return World.of(ego, shape, roads, _traffic(document), _signals(document, roads), history)
+    return World(ego, shape, roads, _traffic(document), _signals(document, roads), history)
 
 
 def _roads(part: _Map) -> RoadMap:

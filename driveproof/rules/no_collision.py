@@ -108,7 +108,7 @@ def find_contacts(batch: Batch) -> tuple[Float, Int]:
 
     A track that was touched without fault is exempt from then on; one touched at fault is not.
     """
-    world, traffic = batch.world, batch.world.traffic
+    world, traffic = batch.world, batch.traffic
     scores = np.ones(len(batch))
     size = np.array([world.shape.length / 2.0, world.shape.width / 2.0])
     capacity = 64 * len(batch) + 256
@@ -136,7 +136,7 @@ def find_contacts(batch: Batch) -> tuple[Float, Int]:
 def no_collision(batch: Batch) -> RuleResult:
     """NC of every proposal; step, agent and reason are those of the first at-fault contact."""
     scores, events = find_contacts(batch)
-    count, tokens = len(batch), batch.world.traffic.tokens
+    count, tokens = len(batch), batch.traffic.tokens
     step = np.full(count, -1)
     agents: list[str | None] = [None] * count
     reasons = ["touches nobody"] * count

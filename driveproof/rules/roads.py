@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 import shapely
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Bool, Float, Int
+from driveproof.rules.polygon_index import PolygonIndex
 
 
 class PolygonKind(IntEnum):
@@ -111,6 +113,11 @@ class RoadMap:
             _line(route, "map.centerline"),
             flawed,
         )
+
+    @cached_property
+    def index(self) -> PolygonIndex:
+        """The rings, indexed for points."""
+        return PolygonIndex.of(self.rings.points, self.rings.starts, self.bounds)
 
     @property
     def drivable(self) -> Bool:

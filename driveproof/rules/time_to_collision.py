@@ -91,7 +91,7 @@ def time_to_collision(batch: Batch, *, last_step: int = LAST_STEP) -> RuleResult
 
     An agent met beside or behind is exempt from then on. ``last_step=40`` is the reading of PDMS v1.
     """
-    world, traffic = batch.world, batch.world.traffic
+    world, traffic = batch.world, batch.traffic
     size = np.array([world.shape.length / 2.0, world.shape.width / 2.0])
     found = np.full((len(batch), 3), -1, np.int64)
     _violations(

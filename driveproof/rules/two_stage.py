@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import BaseModel, ValidationError
 
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
@@ -103,3 +106,42 @@ def _frame(frames: Mapping[str, Frame], token: str) -> Frame:
     if not np.isfinite(frames[token].score):
         raise BadInput("score is not finite", field=f"rows: {token}")
     return frames[token]
+
+
+class _Row(BaseModel):
+    endpoint: tuple[float, float]
+    start: tuple[float, float]
+    score: float
+
+
+class _Example(BaseModel):
+    sigma_squared: float = SIGMA_SQUARED
+    mapping: list[tuple[str, str, list[tuple[str, str]]]]
+    rows: dict[str, _Row]
+
+
+class _File(BaseModel):
+    schema_: Literal["navsim-twostage-golden/1"]
+    cases: list[_Example]
+
+    model_config = {"alias_generator": lambda name: name.rstrip("_")}
+
+
+def aggregate_file(path: str | Path) -> list[TwoStage]:
+    """Aggregate every case of a JSON file of the schema ``navsim-twostage-golden/1``; ``BadInput`` if it is none."""
+    try:
+        content = _File.model_validate_json(Path(path).read_bytes())
+    except OSError as error:
+        raise BadInput(error.strerror or "cannot be read", path=path) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise BadInput(first["msg"], path=path, field=field or None) from None
+    return [
+        two_stage(
+            [Group(now, previous, pairs) for now, previous, pairs in case.mapping],
+            {token: Frame(row.endpoint, row.start, row.score) for token, row in case.rows.items()},
+            case.sigma_squared,
+        )
+        for case in content.cases
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -41,13 +41,13 @@ class History:
 
 @dataclass(frozen=True)
 class World:
-    """One scene: the ego at step 0 (``[11]``), its shape, the map, traffic without what it touches at step 0, lights."""
+    """One scene: the ego at step 0 (``[11]``), its shape, the map, traffic, lights, the past."""
 
     ego: Float
     shape: VehicleShape
     roads: RoadMap
     traffic: Traffic
-    signals: Signals
+    signals: Signals = field(default_factory=Signals.none)
     history: History | None = None
 
     def __post_init__(self) -> None:
@@ -56,19 +56,10 @@ class World:
         if not np.isfinite(self.ego).all():
             raise BadInput("not finite", field="ego")
 
-    @classmethod
-    def of(
-        cls,
-        ego: Float,
-        shape: VehicleShape,
-        roads: RoadMap,
-        traffic: Traffic,
-        signals: Signals | None = None,
-        history: History | None = None,
-    ) -> World:
-        """A scene in which agents that touch the ego at step 0 are dropped, as NAVSIM's log replay does."""
-        cleared = traffic.without_contact_at_start(ego, shape)
-        return cls(ego, shape, roads, cleared, signals or Signals.none(), history)
+    @cached_property
+    def others(self) -> Traffic:
+        """The traffic without what touches the ego at step 0, as NAVSIM's log replay drops it."""
+        return self.traffic.without_contact_at_start(self.ego, self.shape)
 
     def without_history(self) -> World:
         """The same scene for a plan that is judged without the past (the human filter does)."""
@@ -82,9 +73,16 @@ class Batch:
     world: World
     states: Float
     quirks: Quirks = NAVSIM
+    keep_touching: bool = False
+    """Judge agents that touch the ego at step 0, too (v1 does)."""
 
     def __len__(self) -> int:
         return len(self.states)
+
+    @property
+    def traffic(self) -> Traffic:
+        """The tracks that are judged."""
+        return self.world.traffic if self.keep_touching else self.world.others
 
     @cached_property
     def points(self) -> Float:
