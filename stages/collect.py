@@ -14,12 +14,12 @@ def main() -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn()) as bar:
         task = bar.add_task("driving", total=params.collect.clips)
-        records = collect(
-            params.collect, params.seed, "data/raw", lambda record: bar.advance(task)
-        )
+        records = collect(params.collect, params.seed, "data/raw", lambda record: bar.advance(task))
     made = sum(bool(record.clip) for record in records)
     rejected = sum(len(record.rejected) for record in records)
-    print(f"{made} of {len(records)} clips in data/raw, {rejected} setups rejected (index.json says why)")
+    print(
+        f"{made} of {len(records)} clips in data/raw, {rejected} setups rejected (index.json says why)"
+    )
 
 
 if __name__ == "__main__":

@@ -46,18 +46,19 @@ class Annotator:
 
     @cached_property
     def _signals(self) -> tuple[list[MapSignal], Float]:
-        kinds = (SignalKind.TRAFFIC_LIGHT, SignalKind.STOP, SignalKind.YIELD, SignalKind.SPEED_LIMIT)
+        kinds = (
+            SignalKind.TRAFFIC_LIGHT,
+            SignalKind.STOP,
+            SignalKind.YIELD,
+            SignalKind.SPEED_LIMIT,
+        )
         signals = [s for s in self.roads.town.signals if s.kind in kinds]
         return signals, np.array([s.position[:2] for s in signals]).reshape(-1, 2)
 
     def annotate(self, now: WorldSnapshot) -> dict[str, Any]:
         """The annotation of a moment."""
         ego = now.ego
-        near = [
-            a
-            for a in now.agents
-            if abs(a.x - ego.x) < RANGE and abs(a.y - ego.y) < RANGE
-        ]
+        near = [a for a in now.agents if abs(a.x - ego.x) < RANGE and abs(a.y - ego.y) < RANGE]
         poses = np.array([[a.x, a.y, a.heading] for a in near])
         match = self.roads.town.nearest_lane(poses[:, :2], poses[:, 2])
         heights = ground(self.roads, match.lane, match.arc)
@@ -173,9 +174,7 @@ def commands(path: Path, front: float, rear: float) -> tuple[Command, Command]:
     return near, far
 
 
-def ground(
-    roads: Roads, lane: np.ndarray[Any, np.dtype[np.int64]], arc: Float
-) -> Float:
+def ground(roads: Roads, lane: np.ndarray[Any, np.dtype[np.int64]], arc: Float) -> Float:
     """Height of the road ``[N]`` at places given by lane and arc length."""
     table = roads.town.lanes
     heights = [
@@ -185,9 +184,7 @@ def ground(
     return np.asarray(heights, dtype=np.float64)
 
 
-def _signal_box(
-    signal: MapSignal, affects: bool, now: WorldSnapshot, path: Path
-) -> dict[str, Any]:
+def _signal_box(signal: MapSignal, affects: bool, now: WorldSnapshot, path: Path) -> dict[str, Any]:
     x, y, z = signal.position.tolist()
     box: dict[str, Any] = {
         "class": "traffic_sign",

@@ -54,7 +54,9 @@ def collect(
             if progress is not None:
                 progress(record)
         if not any(record.clip for record in records):
-            raise BadInput("no clip could be made", path=directory, hint="other towns, more attempts")
+            raise BadInput(
+                "no clip could be made", path=directory, hint="other towns, more attempts"
+            )
         write_json(temporary / "index.json", index_of(records, params, seed))
     return records
 

@@ -45,7 +45,9 @@ class Episode:
         }
 
 
-def drive(situation: str, roads: Roads, seed: int, key: str, seconds: float, traffic: int) -> Episode:
+def drive(
+    situation: str, roads: Roads, seed: int, key: str, seconds: float, traffic: int
+) -> Episode:
     """Set up a situation from (seed, key) and drive it.
 
     Raises

@@ -66,7 +66,7 @@ class Painter:
     def view(self, snapshot: WorldSnapshot) -> View:
         """What is drawn of a snapshot."""
         ego = snapshot.ego
-        others = [agent for agent in snapshot.agents[1:]]
+        others = snapshot.agents[1:]
         lights = lights_of(self.roads.town, snapshot.lights)
         return View(
             town=self.roads.town,

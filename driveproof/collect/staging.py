@@ -66,9 +66,7 @@ class Stage:
         weights = np.array([2.0 if abs(self.roads.turn([i])) > 0.35 else 1.0 for i in options])
         return int(self.rng.choice(options, p=weights / weights.sum()))
 
-    def maneuver(
-        self, controls: Iterable[str] = (), commands: Iterable[Command] = ()
-    ) -> Maneuver:
+    def maneuver(self, controls: Iterable[str] = (), commands: Iterable[Command] = ()) -> Maneuver:
         """A way through a junction with one of these controls and commands (empty: any)."""
         controls, commands = set(controls), set(commands)
         fits = [
@@ -107,9 +105,7 @@ class Stage:
         for _ in range(TRIES):
             last = lanes[int(self.rng.integers(len(lanes)))]
             back = self.roads.walk_back(last, run + 20.0, self.choose)
-            path = self.roads.path(
-                [*back, last, *self.roads.walk(last, AFTER, self.choose)[1:]]
-            )
+            path = self.roads.path([*back, last, *self.roads.walk(last, AFTER, self.choose)[1:]])
             for s in self.rng.permutation(np.arange(5.0, 80.0, 15.0)).tolist():
                 if self._clear_run(path, s, run, neighbour):
                     return self._ego(path, s)

@@ -45,7 +45,7 @@ class CollectParams(Section):
     bev_every: Annotated[int, Field(ge=0)] = 10
     traffic: Annotated[int, Field(ge=0, le=60)] = 12
     weathers: tuple[int, ...] = (0, 1, 2, 3, 5, 6, 8, 14)
-    weights: dict[str, Annotated[float, Field(ge=0.0)]] = {}
+    weights: dict[str, Annotated[float, Field(ge=0.0)]] = Field(default_factory=dict)
     front_width: Positive = 224
     front_height: Positive = 128
     side_width: Positive = 112

@@ -36,7 +36,7 @@ def _thing(ego: Vehicle, agent_id: int, body: Body, s: float, offset: float) -> 
 def parked_car(stage: Stage) -> World:
     """A car stands in the lane or half in it; the ego goes around it."""
     ego = stage.ego_on_run(110.0)
-    s = ego.s_front + stage.uniform(35.0, 65.0)
+    s = ego.s_front + stage.uniform(45.0, 70.0)
     _needs_room(ego, s - 5.0, s + 5.0)
     offset = -stage.uniform(0.6, 1.1) if stage.rng.random() < 0.6 else 0.0
     stage.ego_clear = 110.0
@@ -45,8 +45,8 @@ def parked_car(stage: Stage) -> World:
 
 def accident(stage: Stage) -> World:
     """Two damaged cars behind a warning sign and cones block the lane."""
-    ego = stage.ego_on_run(120.0)
-    s = ego.s_front + stage.uniform(45.0, 65.0)
+    ego = stage.ego_on_run(125.0)
+    s = ego.s_front + stage.uniform(65.0, 85.0)
     _needs_room(ego, s - 12.0, s + 12.0)
     cars = [
         _parked(stage, ego, 2, s, stage.uniform(-0.6, 0.0)),

@@ -63,7 +63,7 @@ def cut_in(stage: Stage) -> World:
     from_left = path.left_own[i] >= path.right[i]
     beside = float(path.left_own[i] if from_left else -path.right[i]) / 1.5
     body = random_vehicle(stage.rng)
-    start = ego.s_front + stage.uniform(4.0, 10.0) + body.length / 2.0
+    start = ego.s_front + stage.uniform(8.0, 14.0) + body.length / 2.0
     begin = start + ego.speed * stage.uniform(1.0, 2.5)
     length = stage.uniform(18.0, 28.0)
     if path.in_junction[path.index(start) : path.index(begin + length)].any():
@@ -72,9 +72,9 @@ def cut_in(stage: Stage) -> World:
     t = np.clip((s - begin) / length, 0.0, 1.0)
     offset = beside * (1.0 - t * t * (3.0 - 2.0 * t))
     intruder = Vehicle.on_path(
-        2, body, shifted(path, offset), start - body.rear, ego.speed * stage.uniform(0.8, 0.95)
+        2, body, shifted(path, offset), start - body.rear, ego.speed * stage.uniform(0.88, 1.0)
     )
-    intruder.style = replace(Style(), speed_factor=stage.uniform(0.5, 0.75))
+    intruder.style = replace(Style(), brake=1.3, speed_factor=stage.uniform(0.5, 0.75))
     intruder.script_indicator = True
 
     def indicate(world: World) -> None:

@@ -92,7 +92,8 @@ class Vehicle:
     """A vehicle on a path. ``s`` is the arc length of its rear axle.
 
     ``parked`` vehicles never move and may be passed; ``cleared`` holds the ids of stop signs it has obeyed,
-    ``committed`` those of yellow lights it may run because it could not stop comfortably;
+    ``committed`` those of yellow lights it may run because it could not stop comfortably, ``obeyed`` those
+    it has begun to stop for;
     ``script_indicator`` says that a situation sets the indicator.
     """
 
@@ -110,6 +111,7 @@ class Vehicle:
     script_indicator: bool = False
     cleared: set[str] = field(default_factory=set)
     committed: set[str] = field(default_factory=set)
+    obeyed: set[str] = field(default_factory=set)
     waited: float = 0.0
     stuck: float = 0.0
     decision: DriverDecision = DriverDecision(Reason.CRUISE, 0.0)

@@ -32,14 +32,14 @@ class BicycleState:
     accel: float = 0.0
     steer: float = 0.0
 
-    def step(
-        self, accel: float, steer: float, wheelbase: float, dt: float, limits: Limits
-    ) -> None:
+    def step(self, accel: float, steer: float, wheelbase: float, dt: float, limits: Limits) -> None:
         """Move for ``dt`` seconds towards the wanted acceleration and wheel angle, within ``limits``."""
         low = max(-limits.brake, self.accel - limits.jerk_down * dt)
         high = min(limits.accel, self.accel + limits.jerk_up * dt)
         if self.accel < 0.0 <= accel:
-            high = min(limits.accel, max(high, limits.jerk_up * dt))  # letting go of the brake is quick
+            high = min(
+                limits.accel, max(high, limits.jerk_up * dt)
+            )  # letting go of the brake is quick
         self.accel = min(max(accel, low), high)
         turn = limits.steer_rate * dt
         wanted = min(max(steer, -limits.steer), limits.steer)

@@ -166,15 +166,17 @@ def _stop_reason(
         state = now.lights.state(signal_id)
         if state is LightState.GREEN:
             driver.committed.discard(signal_id)
+            driver.obeyed.discard(signal_id)
             return None
         if state is LightState.OFF or signal_id in driver.committed:
             return None
         if state is LightState.RED:
             return Reason.RED_LIGHT
         needed = driver.speed**2 / (2.0 * max(distance - LINE_GAP, 0.1))
-        if needed > YELLOW_BRAKE:
+        if needed > YELLOW_BRAKE and signal_id not in driver.obeyed:
             driver.committed.add(signal_id)
             return None
+        driver.obeyed.add(signal_id)
         return Reason.YELLOW_LIGHT
     if kind != "stop" or signal_id in driver.cleared:
         return None

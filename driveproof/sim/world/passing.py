@@ -106,9 +106,7 @@ def _options(driver: Vehicle, extent: Footprint) -> list[float]:
     return sorted(options, key=abs)
 
 
-def _shape(
-    driver: Vehicle, extent: Footprint, offset: float, agent_id: int
-) -> LateralPlan | None:
+def _shape(driver: Vehicle, extent: Footprint, offset: float, agent_id: int) -> LateralPlan | None:
     full = extent.s_low - driver.body.front - 0.5
     run = max(7.0, 1.6 * driver.speed) + 2.0 * abs(offset)
     begin = max(full - run, driver.s)
@@ -140,9 +138,11 @@ def _free(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) -> bool:
                 continue
         reach = agent.speed * duration
         if _same_way(driver, agent):
-            behind = extent.s_high < driver.s and extent.s_high + 6.0 + 2.5 * max(
-                0.0, agent.speed - driver.speed
-            ) < driver.s - 3.0
+            behind = (
+                extent.s_high < driver.s
+                and extent.s_high + 6.0 + 2.5 * max(0.0, agent.speed - driver.speed)
+                < driver.s - 3.0
+            )
             ahead = extent.s_low > plan.end or (
                 extent.s_low > driver.s_front + 4.0 and agent.speed > driver.speed + 0.5
             )

@@ -106,7 +106,7 @@ def find_blockers(drivers: Sequence[Vehicle], around: Surroundings) -> list[list
     passed = (gap + lengths + 1.0) / own_speed < around.ahead - 0.3
     blocked &= ~(expected & walker & passed)
     return [
-        _sorted_blockers(drivers[i], np.flatnonzero(blocked[i]), around, gap[i], speed[i])
+        _sorted_blockers(np.flatnonzero(blocked[i]), around, gap[i], speed[i])
         for i in range(len(drivers))
     ]
 
@@ -168,7 +168,6 @@ def _close(drivers: Sequence[Vehicle], points: Float, around: Surroundings) -> B
 
 
 def _sorted_blockers(
-    driver: Vehicle,
     found: Int,
     around: Surroundings,
     gap: Float,
@@ -178,4 +177,11 @@ def _sorted_blockers(
         Blocker(around.agents[m], float(gap[m]), float(speed[m]), float(around.ahead[m]))
         for m in found.tolist()
     ]
-    return sorted(blockers, key=lambda b: (b.gap, b.agent.agent_id, b.ahead))
+    # where a vehicle will be says nothing new about one that is in the way already
+    present = {b.agent.agent_id for b in blockers if b.ahead == 0.0}
+    news = [
+        b
+        for b in blockers
+        if b.ahead == 0.0 or b.agent.kind is AgentKind.PEDESTRIAN or b.agent.agent_id not in present
+    ]
+    return sorted(news, key=lambda b: (b.gap, b.agent.agent_id, b.ahead))

@@ -90,9 +90,7 @@ class Roads:
         heading = np.concatenate([table.heading[table.points(lane)] for lane in lanes])
         return float(wrap_angle(np.diff(heading)).sum())
 
-    def walk(
-        self, start: int, length: float, choose: Callable[[list[int]], int]
-    ) -> list[int]:
+    def walk(self, start: int, length: float, choose: Callable[[list[int]], int]) -> list[int]:
         """Consecutive lanes from ``start`` for at least ``length`` metres, or to the end of the road."""
         lanes, total = [start], float(self.town.lanes.length[start])
         while total < length:
@@ -103,9 +101,7 @@ class Roads:
             total += float(self.town.lanes.length[lanes[-1]])
         return lanes
 
-    def walk_back(
-        self, start: int, length: float, choose: Callable[[list[int]], int]
-    ) -> list[int]:
+    def walk_back(self, start: int, length: float, choose: Callable[[list[int]], int]) -> list[int]:
         """Consecutive lanes that lead into ``start``, at least ``length`` metres, without ``start``."""
         lanes: list[int] = []
         total, lane = 0.0, start
@@ -212,7 +208,9 @@ class Roads:
                     )
         return found
 
-    def _rooms(self, owner: np.ndarray[tuple[int, ...], np.dtype[np.int64]], width: Float) -> tuple[Float, Float, Float]:
+    def _rooms(
+        self, owner: np.ndarray[tuple[int, ...], np.dtype[np.int64]], width: Float
+    ) -> tuple[Float, Float, Float]:
         """Free width from the centre: left with oncoming lane, left without, right; each per point."""
         table = self.town.lanes
         mean: dict[int, float] = {}

@@ -47,7 +47,9 @@ class Traffic:
         """Remove who is far or at the end of its way, add who is missing."""
         if world.steps % self.every:
             return
-        world.vehicles[:] = [v for v in world.vehicles if v.agent_id in self.keep or _stays(v, world)]
+        world.vehicles[:] = [
+            v for v in world.vehicles if v.agent_id in self.keep or _stays(v, world)
+        ]
         missing = self.count - sum(not v.parked for v in world.vehicles)
         if missing > 0:
             self.spawn(world, min(missing, 2), NEAR, FAR)
@@ -67,7 +69,9 @@ class Traffic:
         candidates = np.flatnonzero(fits)
         if not len(candidates):
             return
-        for index in self.rng.choice(candidates, size=min(wanted * 3, len(candidates)), replace=False):
+        for index in self.rng.choice(
+            candidates, size=min(wanted * 3, len(candidates)), replace=False
+        ):
             if wanted <= 0:
                 return
             wanted -= self._add(world, int(index), int(owner[index]))

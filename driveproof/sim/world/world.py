@@ -166,7 +166,7 @@ def _state(agent: Agent) -> AgentState:
         accel=bicycle.accel,
         yaw_rate=bicycle.speed * math.tan(bicycle.steer) / agent.body.wheelbase,
         steer=bicycle.steer,
-        braking=standing or bicycle.accel < BRAKE_LAMP,
+        braking=bool(standing or bicycle.accel < BRAKE_LAMP),
         indicator=agent.indicator,
         parked=agent.parked,
     )

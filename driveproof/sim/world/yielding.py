@@ -155,7 +155,9 @@ def _has_priority(other: Vehicle, theirs: Crossing, driver: Vehicle, crossing: C
 def _held_by_light(vehicle: Vehicle, lights: TrafficLights) -> bool:
     for stop in vehicle.path.stops:
         if stop.kind == "light" and stop.s > vehicle.s_front - 1.0:
-            return lights.state(stop.signal_id) is LightState.RED and stop.s < vehicle.s_front + 60.0
+            return (
+                lights.state(stop.signal_id) is LightState.RED and stop.s < vehicle.s_front + 60.0
+            )
     return False
 
 
