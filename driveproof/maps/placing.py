@@ -60,18 +60,29 @@ def build_signals(drive: OpenDrive, lanes: LaneTable) -> tuple[MapSignal, ...]:
 
 
 def _controlled(signals: list[MapSignal]) -> list[MapSignal]:
-    """Give lights without a controller their own, in a phase of its own at their junction."""
-    last: dict[int, int] = {}
+    """Give lights without a controller that of a light that faces the same way, or a phase of their own."""
+    known: dict[int, list[MapSignal]] = defaultdict(list)
     for light in signals:
         if light.controller:
-            last[light.junction] = max(last.get(light.junction, -1), light.sequence)
+            known[light.junction].append(light)
     done = []
     for light in signals:
         if light.kind is SignalKind.TRAFFIC_LIGHT and not light.controller:
-            phase = last[light.junction] = last.get(light.junction, -1) + 1
-            light = replace(light, controller=f"signal {light.key}", sequence=phase)
+            beside = known[light.junction]
+            twin = next((other for other in beside if _same_way(light, other)), None)
+            phase = min(set(range(len(beside) + 1)) - {other.sequence for other in beside})
+            light = replace(
+                light,
+                controller=twin.controller if twin else f"signal {light.key}",
+                sequence=twin.sequence if twin else phase,
+            )
+            beside.append(light)
         done.append(light)
     return done
+
+
+def _same_way(one: MapSignal, other: MapSignal) -> bool:
+    return bool(np.cos(one.heading - other.heading) > 0.9)
 
 
 def _order(spec: SignalSpec) -> tuple[bool, int, str]:

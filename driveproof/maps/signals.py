@@ -42,7 +42,8 @@ class MapSignal:
         The junction it guards, -1 if none.
     controller
         The OpenDRIVE controller; lights of one controller show the same state. A light without one
-        in the file gets its own ("signal KEY"); signs have none ("").
+        in the file gets that of a light that faces the same way there, or its own ("signal KEY");
+        signs have none ("").
     sequence
         Order of that controller among those of its junction (0, 1, ...): the phase.
     value

@@ -84,6 +84,16 @@ class TownMap:
         return {}
 
     @cached_property
+    def _signal_places(self) -> Float:
+        places = [signal.position[:2] for signal in self.signals]
+        return np.array(places, dtype=np.float64).reshape(-1, 2)
+
+    def signals_near(self, point: ArrayLike, reach_m: float) -> list[MapSignal]:
+        """The signals whose heads lie within ``reach_m`` metres of ``point`` ``[2]``."""
+        delta = self._signal_places - np.asarray(point, dtype=np.float64)[:2]
+        return [self.signals[i] for i in np.flatnonzero((delta**2).sum(1) < reach_m**2)]
+
+    @cached_property
     def lane_graph(self) -> Any:
         """Driving lanes as a ``networkx.DiGraph``; see :func:`driveproof.maps.routes.lane_graph`."""
         return lane_graph(self.lanes)

@@ -12,17 +12,12 @@ from driveproof.geometry import box_corners, points_to_local
 from driveproof.geometry.arrays import Float, as_float
 from driveproof.render.ground import GRASS, LEVELS, PX_PER_M, Image
 from driveproof.render.street import ground_of
+from driveproof.render.things import LAMP_COLOURS
 from driveproof.render.view import View
-from driveproof.scene import LightState
 
 _SHIFT = 4
 EGO_COLOUR = (64, 132, 255)
 EGO_SIZE = (4.9, 2.1)
-_STATES = {
-    LightState.RED: (255, 44, 34),
-    LightState.YELLOW: (255, 196, 40),
-    LightState.GREEN: (40, 244, 120),
-}
 _PALETTE = ((60, 220, 120), (255, 150, 40), (200, 90, 255), (60, 200, 255), (255, 90, 120))
 
 
@@ -68,11 +63,11 @@ def render_bev(
             tail = frame.fixed(corners[1:3])
             cv2.polylines(image, [tail], False, (255, 30, 20), 2, cv2.LINE_AA, _SHIFT)
     for light in view.lights:
-        if light.state in _STATES:
+        if light.state in LAMP_COLOURS:
             at = points_to_local(light.position[:2], view.ego)
             centre = tuple(frame.fixed(at).tolist())
             radius = round(max(2.0, 0.7 * frame.scale) * 2**_SHIFT)
-            cv2.circle(image, centre, radius, _STATES[light.state], -1, cv2.LINE_AA, _SHIFT)
+            cv2.circle(image, centre, radius, LAMP_COLOURS[light.state], -1, cv2.LINE_AA, _SHIFT)
     _fill(image, frame.fixed(box_corners(np.zeros(3), *EGO_SIZE)), EGO_COLOUR)
     for number, waypoints in enumerate(trajectories):
         points = np.concatenate([np.zeros((1, 2)), as_float(waypoints, (None, 2), "trajectory")])

@@ -7,47 +7,19 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from driveproof.geometry.arrays import Bool, Float, Int
+from driveproof.geometry.arrays import Float, Int
 from driveproof.render.camera import Camera
 from driveproof.render.ground import Image
 from driveproof.render.light import Light
-from driveproof.render.shapes import CORNERS, Role, Shape
+from driveproof.render.shapes import CATALOGUE, CORNERS, FIRST, Role
+from driveproof.render.things import Glow, Things
 
 NEAR_M = 0.15
 _SHIFT = 4
-_LIT = {Role.BRAKE: (255, 40, 28), Role.LEFT: (255, 176, 36), Role.RIGHT: (255, 176, 36)}
-_SHADOW_SHARE = 0.97
-
-
-@dataclass(frozen=True)
-class Things:
-    """N things of one shape, in the ego frame.
-
-    Parameters
-    ----------
-    shape
-        Their common shape.
-    poses
-        ``[N, 3]`` x, y, heading.
-    base
-        ``[N]`` height of their lower end above the road, metres.
-    sizes
-        ``[N, 3]`` length, width, height, metres.
-    colours
-        ``[N, 3]`` RGB.
-    depth
-        ``[N]`` what the painter sorts by, metres.
-    lit
-        Which of them shine, by role: ``[N]`` each.
-    """
-
-    shape: Shape
-    poses: Float
-    base: Float
-    sizes: Float
-    colours: Float
-    depth: Float
-    lit: dict[Role, Bool]
+# The colour in which the faces of each role shine.
+_LIT = np.zeros((len(Role), 3))
+_LIT[Role.BRAKE] = 255, 40, 28
+_LIT[Role.LEFT] = _LIT[Role.RIGHT] = 255, 176, 36
 
 
 @dataclass(frozen=True)
@@ -59,41 +31,32 @@ class Faces:
     depth: Float
 
 
-@dataclass(frozen=True)
-class Glow:
-    """A lamp that shines: ``at`` ``[3]`` in the ego frame, radius in metres, least radius in pixels."""
-
-    at: Float
-    colour: tuple[int, int, int]
-    radius: float
-    least: float
-    depth: float
-
-
 def visible_faces(things: Things, camera: Camera, light: Light, sun: Float) -> Faces:
     """Faces that look at the camera, shaded by the sun's direction ``[3]`` (ego frame)."""
-    shape, n = things.shape, len(things.poses)
-    local = (shape.corners[None] * things.sizes[:, None, None, :]).reshape(n, -1, 3)
+    count = FIRST[things.shape + 1] - FIRST[things.shape]
+    owner = np.repeat(np.arange(len(count)), count)
+    row = np.arange(len(owner)) + np.repeat(FIRST[things.shape] - (np.cumsum(count) - count), count)
     origin = camera.to_camera(np.column_stack([things.poses[:, :2], things.base]))
-    turned = local @ (_box_axes(things.poses[:, 2]) @ camera.rotation) + origin[:, None, :]
-    corners = turned.reshape(n, -1, CORNERS, 3)
-    ax, ay, az = np.moveaxis(corners[..., 1, :] - corners[..., 0, :], -1, 0)
-    bx, by, bz = np.moveaxis(corners[..., 2, :] - corners[..., 0, :], -1, 0)
-    normal = np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
-    normal /= np.sqrt((normal**2).sum(-1, keepdims=True)) + 1e-12
-    seen = ((normal * corners[..., 0, :]).sum(-1) < 0.0) & (corners[..., 0] > NEAR_M).any(-1)
-    colours = shape.paint[None, :, None] * things.colours[:, None, :] + shape.fixed[None]
-    facing = np.clip(normal @ (sun @ camera.rotation), 0.0, 1.0)
-    shade = np.where(shape.flat[None], 1.0, 1.0 - light.contrast + light.contrast * facing)
-    colours = colours * shade[..., None] * np.array(light.ambient)
-    for role, on in things.lit.items():
-        shining = on[:, None] & (shape.role == role)[None]
-        colours = np.where(shining[..., None], _LIT[role], colours)
-    depth = np.broadcast_to(things.depth[:, None], (n, len(shape.paint)))
+    axes = _box_axes(things.poses[:, 2]) @ camera.rotation
+    corners = (CATALOGUE.corners[row] * things.sizes[owner, None]) @ axes[owner]
+    corners += origin[owner, None]
+    ax, ay, az = (corners[:, 1] - corners[:, 0]).T
+    bx, by, bz = (corners[:, 2] - corners[:, 0]).T
+    normal = np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
+    seen = ((normal * corners[:, 0]).sum(1) < 0.0) & (corners[..., 0] > NEAR_M).any(1)
+    corners, normal, owner, row = corners[seen], normal[seen], owner[seen], row[seen]
+    facing = normal @ (sun @ camera.rotation) / (np.sqrt((normal**2).sum(1)) + 1e-12)
+    shade = 1.0 - light.contrast + light.contrast * np.maximum(facing, 0.0)
+    shade[CATALOGUE.flat[row]] = 1.0
+    colours = CATALOGUE.paint[row, None] * things.colours[owner] + CATALOGUE.fixed[row]
+    colours *= shade[:, None] * np.array(light.ambient)
+    role = CATALOGUE.role[row]
+    shining = things.lit[owner, role]
+    colours[shining] = _LIT[role[shining]]
+    depth = things.depth(camera)[owner]
     colours = light.veil(colours, depth)
     # Shadows lie on the road: they are painted before everything else.
-    depth = np.where((shape.role == Role.SHADOW)[None], 1e4 + depth, depth)
-    return Faces(corners[seen], colours[seen], depth[seen])
+    return Faces(corners, colours, np.where(role == Role.SHADOW, 1e4 + depth, depth))
 
 
 def _box_axes(heading: Float) -> Float:
@@ -106,16 +69,9 @@ def _box_axes(heading: Float) -> Float:
     return axes
 
 
-def paint(
-    image: Image, camera: Camera, parts: list[Faces], glows: list[Glow], light: Light
-) -> None:
+def paint(image: Image, camera: Camera, faces: Faces, glows: list[Glow], light: Light) -> None:
     """Draw faces and glows onto ``image``, the farthest first; equal depths in the given order."""
-    if parts:
-        corners = np.concatenate([part.corners for part in parts])
-        colours = np.concatenate([part.colours for part in parts])
-        depth = np.concatenate([part.depth for part in parts])
-    else:
-        corners, colours, depth = np.zeros((0, CORNERS, 3)), np.zeros((0, 3)), np.zeros(0)
+    corners, depth = faces.corners, faces.depth
     order = np.argsort(-depth, kind="stable")
     whole = np.asarray((corners[..., 0] > NEAR_M).all(-1))
     pixels = np.zeros((len(corners), CORNERS, 2), dtype=np.int32)
@@ -124,7 +80,7 @@ def paint(
     inside = np.asarray(
         (high >= 0).all(1) & (low[:, 0] < camera.width) & (low[:, 1] < camera.height)
     )
-    paints = np.clip(np.round(colours), 0, 255).astype(int).tolist()
+    paints = np.clip(np.round(faces.colours), 0, 255).astype(int).tolist()
     waiting = sorted(glows, key=lambda glow: glow.depth)
     for index in order[(inside | ~whole)[order]].tolist():
         while waiting and waiting[-1].depth > depth[index]:

@@ -109,9 +109,10 @@ class Ground:
         brush = _Brush(image, Canvas(centre, (image,)).from_world(0))
         lanes = self.town.lanes
         members = self._lanes_near(centre, key[2] * STOREY_M)
-        for outline in self._paved(members):
-            brush.fill(outline, _SURFACES[LaneKind.DRIVING])
         for kind, colour in _SURFACES.items():
+            if kind is LaneKind.DRIVING:
+                for outline in self._paved(members):
+                    brush.fill(outline, colour)
             for lane in members[lanes.kind[members] == kind].tolist():
                 ring = [lanes.border(lane, 1)[:, :2], lanes.border(lane, -1)[::-1, :2]]
                 brush.fill(np.concatenate(ring), colour)

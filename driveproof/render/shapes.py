@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum
 
 import numpy as np
@@ -265,6 +265,21 @@ SHAPES: dict[str, Shape] = {
     "speed_limit": _plate((240, 240, 240), (204, 30, 30), 0.74),
     "pole": _Builder().block((-0.5, 0.5), (-0.5, 0.5), (0.0, 1.0), 0, (92, 93, 96)).build(),
 }
+#: Names of the shapes; their position is a shape's number.
+NAMES = tuple(SHAPES)
+
+
+def _joined() -> tuple[Shape, Int]:
+    parts = list(SHAPES.values())
+    columns = {
+        item.name: np.concatenate([getattr(part, item.name) for part in parts])
+        for item in fields(Shape)
+    }
+    return Shape(**columns), np.cumsum([0, *(len(part.paint) for part in parts)])
+
+
+#: The faces of all shapes; shape ``i`` has the faces ``FIRST[i]:FIRST[i + 1]``.
+CATALOGUE, FIRST = _joined()
 #: Longer vehicles are drawn as trucks, metres.
 TRUCK_M = 6.5
 

@@ -7,32 +7,18 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from driveproof.geometry import poses_to_local
-from driveproof.geometry.arrays import Bool, Float
+from driveproof.geometry.arrays import Float
 from driveproof.maps import TownMap
 from driveproof.render.camera import Camera
-from driveproof.render.faces import Faces, Glow, Things, paint, visible_faces
+from driveproof.render.faces import paint, visible_faces
 from driveproof.render.ground import GRASS, LEVELS, PX_PER_M, Canvas, Ground, Image
 from driveproof.render.light import LIGHTS, Light
-from driveproof.render.shapes import SHAPES, Role, shape_name
-from driveproof.render.view import Box, View
-from driveproof.scene import LightState
+from driveproof.render.things import REACH_M, glows_of, things_of
+from driveproof.render.view import View
 
-#: Nothing beyond this is drawn, metres; the ground ends in haze there.
-REACH_M = 85.0
-#: Lamps spread over at least this radius (pixels): within NEAR_LAMP_M, and beyond.
-LEAST_LAMP_PX, LEAST_FAR_LAMP_PX, NEAR_LAMP_M = 1.7, 1.1, 55.0
 #: Rows of ground are drawn this many times and averaged: far rows span metres.
-_ROW_SAMPLES = 4
+_ROW_SAMPLES = 3
 _BEAM_M = 14.0  # headlights fade to 1/e over this, metres
-
-_LIGHT_SIZE = np.array([0.42, 0.46, 1.2])
-_LAMPS = {
-    LightState.RED: (0.83, (255, 44, 34)),
-    LightState.YELLOW: (0.5, (255, 196, 40)),
-    LightState.GREEN: (0.17, (40, 244, 120)),
-}
-_PLATE_M, _POLE_M = 0.8, 0.12
 
 
 def render_camera(view: View, camera: Camera, supersample: int = 1) -> Image:
@@ -54,12 +40,10 @@ def render_camera(view: View, camera: Camera, supersample: int = 1) -> Image:
     azimuth, elevation = view.sun[0] - float(view.ego[2]), view.sun[1]
     sun = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
     sun[2] = np.sin(elevation)
-    things, glows = _furniture(view, camera)
-    things += _traffic(view, camera, glows)
-    if ground is not None:
-        things += _blocks(view, ground, camera)
-    faces: list[Faces] = [visible_faces(thing, camera, light, sun) for thing in things]
-    paint(image, camera, faces, glows, light)
+    things = things_of(view, ground)
+    things = things.where(things.in_sight(camera))
+    faces = visible_faces(things, camera, light, sun)
+    paint(image, camera, faces, glows_of(view, things, camera), light)
     return image
 
 
@@ -160,128 +144,3 @@ def _warp(canvas: Canvas, level: int, view: View, camera: Camera, first: int, co
     )
     size = (camera.width, count)
     return np.asarray(cv2.resize(warped, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-
-
-def _in_sight(poses: Float, radius: Float, camera: Camera) -> Bool:
-    """Whether things at ego-frame ``poses`` ``[N, 3]`` of a ``radius`` ``[N]`` may be in the picture."""
-    forward, left = _axes(poses, camera)
-    half = camera.fov / 2.0
-    outside = np.abs(left) * np.cos(half) - forward * np.sin(half)
-    near = np.hypot(forward, left) < REACH_M
-    return np.asarray(near & (forward > -radius) & (outside < radius))
-
-
-def _axes(poses: Float, camera: Camera) -> tuple[Float, Float]:
-    cos, sin = np.cos(camera.yaw), np.sin(camera.yaw)
-    x, y = poses[:, 0] - camera.x, poses[:, 1] - camera.y
-    return cos * x + sin * y, cos * y - sin * x
-
-
-def _depth(poses: Float, camera: Camera) -> Float:
-    return np.asarray(np.hypot(poses[:, 0] - camera.x, poses[:, 1] - camera.y))
-
-
-def _traffic(view: View, camera: Camera, glows: list[Glow]) -> list[Things]:
-    """The boxes in sight, grouped by shape; brake lights are added to ``glows``."""
-    if not view.boxes:
-        return []
-    poses = poses_to_local([[b.x, b.y, b.heading] for b in view.boxes], view.ego)
-    sizes = np.array([[b.length, b.width, b.height] for b in view.boxes])
-    seen = _in_sight(poses, np.hypot(sizes[:, 0], sizes[:, 1]) / 2.0, camera)
-    groups: dict[str, list[int]] = {}
-    for index in np.flatnonzero(seen).tolist():
-        box = view.boxes[index]
-        groups.setdefault(shape_name(box.kind, box.length), []).append(index)
-    things = []
-    for name, members in sorted(groups.items()):
-        boxes = [view.boxes[index] for index in members]
-        depth = _depth(poses[members], camera)
-        thing = Things(
-            shape=SHAPES[name],
-            poses=poses[members],
-            base=np.zeros(len(members)),
-            sizes=sizes[members],
-            colours=np.array([box.colour for box in boxes], dtype=np.float64),
-            depth=depth,
-            lit={
-                Role.BRAKE: np.array([box.brake for box in boxes]),
-                Role.LEFT: np.array([box.indicator in {"left", "both"} for box in boxes]),
-                Role.RIGHT: np.array([box.indicator in {"right", "both"} for box in boxes]),
-            },
-        )
-        things.append(thing)
-        if name in {"car", "truck"}:
-            for box, pose, far in zip(boxes, poses[members], depth, strict=True):
-                glows += _brake_glows(box, pose, camera, float(far), name == "truck")
-    return things
-
-
-def _brake_glows(box: Box, pose: Float, camera: Camera, depth: float, truck: bool) -> list[Glow]:
-    cos, sin = np.cos(pose[2]), np.sin(pose[2])
-    rear = pose[:2] - np.array([cos, sin]) * box.length / 2.0
-    behind = (camera.position[:2] - rear) @ [cos, sin] < 0.0
-    if not (box.brake and behind):
-        return []
-    height = box.height * (0.24 if truck else 0.44)
-    aside = np.array([-sin, cos]) * 0.34 * box.width
-    return [
-        Glow(np.append(rear + side * aside, height), (255, 40, 28), 0.12, 0.9, depth - 0.01)
-        for side in (1.0, -1.0)
-    ]
-
-
-def _furniture(view: View, camera: Camera) -> tuple[list[Things], list[Glow]]:
-    """Traffic lights and signs in sight with their poles, and the lamps that shine."""
-    glows: list[Glow] = []
-    stands = [(light.position, light.heading, "light") for light in view.lights]
-    stands += [(sign.position, sign.heading, sign.kind.value) for sign in view.signs]
-    if not stands:
-        return [], []
-    poses = poses_to_local([[*at[:2], heading] for at, heading, _ in stands], view.ego)
-    heights = np.array([at[2] for at, _, _ in stands])
-    groups: dict[str, list[int]] = {}
-    for index in np.flatnonzero(_in_sight(poses, np.ones(len(poses)), camera)).tolist():
-        groups.setdefault(stands[index][2], []).append(index)
-        if index < len(view.lights):
-            state = view.lights[index].state
-            glows += _lamp(state, poses[index], float(heights[index]), camera)
-    things = []
-    for name, members in sorted(groups.items()):
-        size = _LIGHT_SIZE if name == "light" else np.full(3, _PLATE_M)
-        foot = heights[members] - size[2] / 2.0
-        pole = np.column_stack([np.full((len(members), 2), _POLE_M), foot])
-        things.append(_still(name, poses[members], foot, np.tile(size, (len(members), 1)), camera))
-        things.append(_still("pole", poses[members], np.zeros(len(members)), pole, camera))
-    return things, glows
-
-
-def _lamp(state: LightState, pose: Float, height: float, camera: Camera) -> list[Glow]:
-    facing = np.array([np.cos(pose[2]), np.sin(pose[2])])
-    if state not in _LAMPS or (camera.position[:2] - pose[:2]) @ facing <= 0.0:
-        return []
-    share, colour = _LAMPS[state]
-    z = height + (share - 0.5) * _LIGHT_SIZE[2]
-    at = np.append(pose[:2] + facing * _LIGHT_SIZE[0] / 2.0, z)
-    depth = float(np.hypot(*(pose[:2] - camera.position[:2])))
-    least = LEAST_LAMP_PX if depth < NEAR_LAMP_M else LEAST_FAR_LAMP_PX
-    return [Glow(at, colour, 0.15, least, depth - 0.01)]
-
-
-def _still(name: str, poses: Float, base: Float, sizes: Float, camera: Camera) -> Things:
-    colours = np.full((len(poses), 3), 150.0)
-    return Things(SHAPES[name], poses, base, sizes, colours, _depth(poses, camera), {})
-
-
-def _blocks(view: View, ground: Ground, camera: Camera) -> list[Things]:
-    blocks = ground.buildings
-    near = blocks.near(float(view.ego[0]), float(view.ego[1]), REACH_M)
-    poses = poses_to_local(blocks.poses[near], view.ego)
-    sizes = blocks.sizes[near]
-    seen = _in_sight(poses, np.hypot(sizes[:, 0], sizes[:, 1]) / 2.0, camera)
-    if not seen.any():
-        return []
-    poses, sizes, near = poses[seen], sizes[seen], near[seen]
-    # A block stands behind everything on the street beside it: it counts with its far end.
-    depth = _depth(poses, camera) + 0.4 * sizes[:, 0]
-    base = np.zeros(len(near))
-    return [Things(SHAPES["building"], poses, base, sizes, blocks.colours[near], depth, {})]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from driveproof.geometry.arrays import Float
 from driveproof.maps import MapSignal, SignalKind, TownMap
@@ -14,6 +15,9 @@ from driveproof.render.ground import Ground
 from driveproof.scene import LightState
 
 Colour = tuple[int, int, int]
+
+#: Signals further away are not worth drawing, metres.
+SIGNAL_REACH_M = 100.0
 
 
 class Weather(StrEnum):
@@ -107,7 +111,7 @@ class View:
     signs: tuple[SignView, ...] = ()
     weather: Weather = Weather.CLEAR
     sun: tuple[float, float] = (0.9, 0.8)
-    ego_z: float = field(default=0.0)
+    ego_z: float = 0.0
 
 
 def _above_road(signal: MapSignal) -> Float:
@@ -115,19 +119,25 @@ def _above_road(signal: MapSignal) -> Float:
     return np.array([signal.position[0], signal.position[1], height])
 
 
-def lights_of(town: TownMap, states: Mapping[str, LightState]) -> tuple[LightView, ...]:
-    """All lights of a town; ``states`` by signal key, dark where it says nothing."""
+def _signals(town: TownMap, near: ArrayLike | None) -> Sequence[MapSignal]:
+    return town.signals if near is None else town.signals_near(near, SIGNAL_REACH_M)
+
+
+def lights_of(
+    town: TownMap, states: Mapping[str, LightState], near: ArrayLike | None = None
+) -> tuple[LightView, ...]:
+    """The lights around ``near`` ``[2]``, or all; ``states`` by signal key, dark where it says nothing."""
     return tuple(
         LightView(_above_road(signal), signal.heading, states.get(signal.key, LightState.OFF))
-        for signal in town.signals
+        for signal in _signals(town, near)
         if signal.kind is SignalKind.TRAFFIC_LIGHT
     )
 
 
-def signs_of(town: TownMap) -> tuple[SignView, ...]:
-    """All signs of a town."""
+def signs_of(town: TownMap, near: ArrayLike | None = None) -> tuple[SignView, ...]:
+    """The signs around ``near`` ``[2]``, or all: in a large town, ask for those around the ego."""
     return tuple(
         SignView(_above_road(signal), signal.heading, signal.kind)
-        for signal in town.signals
+        for signal in _signals(town, near)
         if signal.kind is not SignalKind.TRAFFIC_LIGHT
     )
