@@ -80,11 +80,22 @@ def _reconstruct(kind: object, shape: object, order: object) -> _SafeArray:
     return _SafeArray((0,), dtype=np.uint8)
 
 
+def _frombuffer(content: bytes, shell: _DtypeShell, shape: object, order: str) -> _SafeArray:
+    array = _SafeArray((0,), dtype=np.uint8)
+    array.__setstate__((1, shape, shell, order == "F", bytes(content)))
+    return array
+
+
 def _scalar(shell: _DtypeShell, content: bytes) -> Any:
     dtype = shell.dtype()
     if dtype.hasobject or len(content) != dtype.itemsize:
         raise pickle.UnpicklingError("malformed scalar")
     return np.frombuffer(content, dtype=dtype)[0]
+
+
+def _bytes() -> bytes:
+    """Old protocols write empty bytes as a call without arguments."""
+    return b""
 
 
 def _encode(text: str, encoding: str) -> bytes:
@@ -93,18 +104,23 @@ def _encode(text: str, encoding: str) -> bytes:
     return text.encode("latin1")
 
 
-_NUMPY = {"_reconstruct": _Call(_reconstruct), "scalar": _Call(_scalar)}
+_NUMPY = {
+    "multiarray._reconstruct": _Call(_reconstruct),
+    "multiarray.scalar": _Call(_scalar),
+    "numeric._frombuffer": _Call(_frombuffer),
+}
 _ALLOWED: dict[tuple[str, str], object] = {
     ("numpy", "ndarray"): "ndarray",
     ("numpy", "dtype"): _Call(_DtypeShell),
     ("collections", "OrderedDict"): _Call(OrderedDict),
     ("builtins", "set"): _Call(set),
     ("builtins", "frozenset"): _Call(frozenset),
+    ("builtins", "bytes"): _Call(_bytes),
     ("_codecs", "encode"): _Call(_encode),
     **{
-        (f"numpy.{package}.multiarray", name): function
+        (f"numpy.{package}.{place.partition('.')[0]}", place.partition(".")[2]): function
         for package in ("core", "_core")
-        for name, function in _NUMPY.items()
+        for place, function in _NUMPY.items()
     },
 }
 
