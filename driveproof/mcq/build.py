@@ -11,6 +11,7 @@ import numpy as np
 from driveproof.codebook import TrajectoryCodebook
 from driveproof.config.mcq import McqParams
 from driveproof.errors import BadInput
+from driveproof.geometry.kinematics import constant_velocity
 from driveproof.mcq.candidates import (
     Options,
     Rejected,
@@ -21,20 +22,25 @@ from driveproof.mcq.candidates import (
 )
 from driveproof.mcq.classes import HARD_CAUSAL, DriveClass, classify, heading_of, motion_of
 from driveproof.mcq.items import McqItem
-from driveproof.scene import Scene
+from driveproof.scene import FUTURE_TIMES, Scene
 
 SPLITS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A scene that may become a question, with its class, direction, rank and oracle."""
+    """A scene that may become a question.
+
+    ``gap`` ranks it; ``oracle`` is the code nearest to the logged future, ``inertial`` that nearest to
+    going on at the recorded velocity.
+    """
 
     scene: Scene
     drive_class: DriveClass
     heading: str
     gap: float
     oracle: int
+    inertial: int
 
 
 @dataclass
@@ -55,19 +61,21 @@ def candidates_of(
     if not scenes:
         return []
     oracles = codebook.encode(np.stack([scene.waypoints for scene in scenes]))
+    velocities = np.stack([scene.velocity for scene in scenes])
+    inertials = codebook.encode(constant_velocity(velocities, FUTURE_TIMES))
     found = []
-    for scene, oracle in zip(scenes, oracles, strict=True):
+    for scene, oracle, inertial in zip(scenes, oracles.tolist(), inertials.tolist(), strict=True):
         motion = motion_of(scene)
         drive_class = classify(motion, params.classes, scene.source)
         heading = heading_of(motion, params.classes)
-        found.append(Candidate(scene, drive_class, heading, motion.gap, int(oracle)))
+        found.append(Candidate(scene, drive_class, heading, motion.gap, oracle, inertial))
     return found
 
 
 def build_splits(
     scenes: Iterable[Scene],
     splits: Mapping[str, str],
-    codebook: TrajectoryCodebook,
+    vocabulary: Vocabulary,
     params: McqParams,
     seed: int,
     on_progress: Callable[[str], None] = lambda split: None,
@@ -95,11 +103,10 @@ def build_splits(
             raise BadInput("two scenes of one record key", field=scene.record_key)
         seen.add(scene.record_key)
         by_split[splits[scene.scene_key]].append(scene)
-    vocabulary = Vocabulary(codebook)
     results = {}
     for split, members in by_split.items():
         on_progress(split)
-        found = candidates_of(members, codebook, params)
+        found = candidates_of(members, vocabulary.codebook, params)
         build = _build_train if split == "train" else _build_hard
         results[split] = build(split, found, vocabulary, params, seed)
     return results
@@ -166,7 +173,7 @@ def _structured(
     return structured_options(
         vocabulary,
         candidate.oracle,
-        candidate.scene.velocity,
+        candidate.inertial,
         params.eval_band,
         params.distractors,
         params.scale_matched,

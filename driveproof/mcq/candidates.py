@@ -11,9 +11,7 @@ import numpy as np
 from driveproof.codebook import TrajectoryCodebook
 from driveproof.config.mcq import Band
 from driveproof.geometry.arrays import Float, Float32, Int
-from driveproof.geometry.kinematics import constant_velocity
 from driveproof.mcq.items import OptionKind
-from driveproof.scene import FUTURE_TIMES
 
 
 class Rejected(Exception):
@@ -82,7 +80,7 @@ def uniform_options(
 def structured_options(
     vocabulary: Vocabulary,
     oracle: int,
-    velocity: Float,
+    inertial: int,
     band: Band,
     count: int,
     scale_matched: int,
@@ -93,8 +91,8 @@ def structured_options(
 
     Parameters
     ----------
-    velocity
-        ``[2]`` recorded ego velocity in its own frame, m/s.
+    inertial
+        Code nearest to going on at the recorded velocity (equation 15).
     count, scale_matched
         Distractors in all, and how many of them are scale-matched; one is constant velocity.
     tolerance
@@ -108,8 +106,6 @@ def structured_options(
     """
     pool = vocabulary.pool(oracle, band)
     scaled = _scale_matched(vocabulary, oracle, pool, scale_matched, tolerance)
-    going_on = constant_velocity(velocity, FUTURE_TIMES)
-    inertial = int(vocabulary.codebook.encode(going_on[None])[0])
     if inertial == oracle:
         raise Rejected("constant_velocity_is_oracle")
     if inertial in scaled:
