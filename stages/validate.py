@@ -1,4 +1,4 @@
-"""Stage validate: data/{scenes,codebook,mcq} -> reports/validation (results.json, summary.json, index.html).
+"""Stage validate: data/{scenes,codebook,mcq} -> reports/validate (results.json, summary.json, index.html).
 
 The results are written first; then a gate that is closed fails the stage, so that DVC builds nothing on data
 that broke an expectation, and the page that says why is there to be read.
@@ -11,7 +11,7 @@ from pathlib import Path
 from driveproof.config import load_params
 from driveproof.validation import gate, validate_data, write_results
 
-OUT = Path("reports/validation")
+OUT = Path("reports/validate")
 
 
 def main() -> None:

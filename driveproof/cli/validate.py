@@ -33,7 +33,7 @@ def gate_command(
 ) -> None:
     """Check the data on disk; exit code 1 and one line for each expectation that does not hold.
 
-    Example: driveproof validate gate --out reports/validation
+    Example: driveproof validate gate --out reports/validate
     """
     from driveproof.validation import TABLES, gate, validate_data, write_results
 

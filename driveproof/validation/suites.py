@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from driveproof.config.validate import ValidateParams
+from driveproof.mcq.classes import HARD_CAUSAL, DriveClass
 from driveproof.scene.types import FUTURE_TIMES, HISTORY_TIMES, Command
 
-DRIVE_CLASSES = ("hard_brake", "low_speed", "routine_straight", "sharp_turn", "stop_from_motion")
-HARD_CLASSES = ("hard_brake", "sharp_turn", "stop_from_motion")
-"""Classes of table 8 that dev and test questions may come from (DEFT-RLVR, appendix D.1)."""
+DRIVE_CLASSES = tuple(sorted(str(drive_class) for drive_class in DriveClass))
+HARD_CLASSES = tuple(sorted(str(drive_class) for drive_class in HARD_CAUSAL))
+"""Classes of table 8 that dev and test questions come from (DEFT-RLVR, appendix D.1)."""
 SPLITS = ("train", "dev", "test")
 
 

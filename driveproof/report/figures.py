@@ -1,0 +1,139 @@
+"""Figures as inline SVG: the same numbers give the same bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from driveproof.geometry.arrays import Float
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK = "#888888"
+"""Text and axes: readable on white and on black."""
+COLOURS = ("#3b7dd8", "#e07b39", "#3d9a50", "#9b59b6", "#c0392b", "#16a0a0", "#b8860b", "#7f5539")
+_SETTINGS: Any = {
+    "svg.hashsalt": "driveproof",
+    "svg.fonttype": "none",
+    "font.size": 9.0,
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+}
+
+
+@contextmanager
+def drawing(width: float, height: float) -> Iterator[tuple[Figure, Axes]]:
+    """A figure of ``width`` x ``height`` inches with one pair of axes, in the style of the report."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(_SETTINGS):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure, figure.subplots()
+
+
+def to_svg(figure: Figure) -> str:
+    """The figure as an ``<svg>`` element without date and without prologue."""
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
+    text = stream.getvalue()
+    return text[text.index("<svg") :]
+
+
+def error_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], xlabel: str) -> str:
+    """Errors in metres over codes or trajectories, both axes logarithmic; a dashed line for the paper."""
+    with drawing(5.6, 3.4) as (figure, axes):
+        for place, (name, (x, y)) in enumerate(curves.items()):
+            style = "--" if "paper" in name else "-"
+            axes.loglog(
+                x, y, style, marker="o", ms=3, label=name, color=COLOURS[place % len(COLOURS)]
+            )
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel("ADE, m")
+        axes.grid(which="both", alpha=0.15)
+        axes.legend(fontsize=8)
+        return to_svg(figure)
+
+
+def interval_chart(rows: Sequence[tuple[str, Mapping[str, Any]]], chance: float | None) -> str:
+    """Means with intervals, one row each, on 0 .. 1; a vertical line at chance."""
+    scored = [(name, value) for name, value in rows if value.get("mean") is not None]
+    with drawing(6.4, 0.6 + 0.3 * max(len(scored), 1)) as (figure, axes):
+        if chance is not None:
+            axes.axvline(chance, color=INK, lw=1, ls=":", label="chance")
+            axes.legend(fontsize=8)
+        for place, (_, value) in enumerate(scored):
+            mean = value["mean"]
+            bars = [[mean - value["low"]], [value["high"] - mean]]
+            axes.errorbar([mean], [place], xerr=bars, fmt="o", color=COLOURS[0], capsize=3)
+        axes.set_yticks(range(len(scored)), [name for name, _ in scored])
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_ylim(len(scored) - 0.5, -0.5)
+        axes.grid(axis="x", alpha=0.2)
+        axes.set_xlabel("accuracy")
+        return to_svg(figure)
+
+
+def training_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> str:
+    """Losses over steps."""
+    with drawing(5.6, 3.0) as (figure, axes):
+        for place, (name, (x, y)) in enumerate(curves.items()):
+            axes.plot(x, y, label=name, color=COLOURS[place % len(COLOURS)])
+        axes.set_xlabel("step")
+        axes.set_ylabel("loss")
+        axes.grid(alpha=0.15)
+        axes.legend(fontsize=8)
+        return to_svg(figure)
+
+
+def bird_eye(
+    picture: Any, range_m: float, options: Float, letters: Sequence[str], oracle: int, logged: Float
+) -> str:
+    """Candidates over a view from above, ego heading up, left is left.
+
+    Parameters
+    ----------
+    picture
+        ``[px, px, 3]`` uint8 of ``[-range_m, range_m]`` in both axes, ego in the middle.
+    options
+        ``[M, 10, 2]`` ego-frame metres; each is labelled with its letter at its end.
+    logged
+        ``[10, 2]`` what was driven, dotted.
+    """
+    with drawing(5.4, 5.4) as (figure, axes):
+        box = (range_m, -range_m, -range_m, range_m)
+        axes.imshow(picture, extent=box, interpolation="nearest")
+        for place, (letter, points) in enumerate(zip(letters, options, strict=True)):
+            path = np.concatenate([np.zeros((1, 2)), points])
+            colour = COLOURS[place % len(COLOURS)]
+            width = 2.6 if place == oracle else 1.6
+            axes.plot(path[:, 1], path[:, 0], color=colour, lw=width, marker="o", ms=2.5)
+            axes.annotate(
+                letter,
+                (path[-1, 1], path[-1, 0]),
+                color="white",
+                fontweight="bold",
+                ha="center",
+                va="center",
+                bbox={"boxstyle": "circle,pad=0.2", "color": colour},
+            )
+        axes.plot(logged[:, 1], logged[:, 0], color="white", lw=1.0, ls=":")
+        axes.set_xlim(range_m, -range_m)
+        axes.set_ylim(-range_m, range_m)
+        axes.set_xlabel("y (left), m")
+        axes.set_ylabel("x (forward), m")
+        return to_svg(figure)
