@@ -246,13 +246,13 @@ def _traffic(document: _Document) -> Traffic:
     absent = (np.nan,) * 5
     tracks = []
     for n, agent in enumerate(document.agents):
-        for step, state in enumerate(agent.states):
-            if state is not None and not np.isfinite(state).all():
-                raise BadInput("not finite", field=f"agents[{n}] {agent.token}: states[{step}]")
-        states = np.array([absent if state is None else state for state in agent.states])
-        tracks.append(
-            Track(agent.token, agent.type, agent.length, agent.width, states.reshape(-1, 5))
-        )
+        rows = [absent if state is None else state for state in agent.states]
+        states = np.array(rows, np.float64).reshape(-1, 5)
+        broken = ~np.isfinite(states).all(-1) & [state is not None for state in agent.states]
+        if broken.any():
+            step = int(broken.argmax())
+            raise BadInput("not finite", field=f"agents[{n}] {agent.token}: states[{step}]")
+        tracks.append(Track(agent.token, agent.type, agent.length, agent.width, states))
     return Traffic.of(tracks)
 
 

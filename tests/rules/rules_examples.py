@@ -78,6 +78,16 @@ def cruise(speed: float) -> Doc:
     return plan(lambda t: speed * t)
 
 
+def brake(speed: float, deceleration: float) -> Doc:
+    """Constant deceleration to a stop."""
+    return plan(
+        lambda t: (
+            speed * min(t, speed / deceleration)
+            - 0.5 * deceleration * min(t, speed / deceleration) ** 2
+        )
+    )
+
+
 def car(
     token: str,
     x: float,
