@@ -10,7 +10,11 @@ from driveproof.datasets import (
     av2_forecasting,
     av2_sensor,
     bench2drive,
+    comma2k19,
+    commonroad,
     gpudrive,
+    interaction,
+    kitti,
     navsim,
     nuscenes,
     physical_ai,
@@ -52,6 +56,10 @@ _ALL = (
     Format("physical_ai", "PhysicalAI-Autonomous-Vehicles (folder of zips or parquet)", "rear axle", "100 Hz, kept at 10 Hz", "pictures, command, signals", physical_ai.claims, physical_ai.read),
     Format("av2_sensor", "Argoverse 2 sensor logs (folder)", "rear axle", "10 Hz", "velocity, command, signals", av2_sensor.claims, av2_sensor.read),
     Format("av2_forecasting", "Argoverse 2 motion forecasting (parquet)", "box centre", "10 Hz", "box dimensions, pictures, command, signals", av2_forecasting.claims, av2_forecasting.read),
+    Format("kitti", "KITTI odometry poses (text)", "camera", "10 Hz nominal", "clock, velocity, surroundings", kitti.claims, kitti.read),
+    Format("comma2k19", "comma2k19 minutes (folder)", "camera", "20 Hz", "surroundings, command", comma2k19.claims, comma2k19.read),
+    Format("commonroad", "CommonRoad scenarios of recorded traffic (xml)", "shape centre", "10 Hz", "pictures, command, signals", commonroad.claims, commonroad.read),
+    Format("interaction", "INTERACTION tracks (csv)", "box centre", "10 Hz", "pictures, command, signals", interaction.claims, interaction.read),
     Format("plain", "Bare trajectories (npz or parquet)", "unknown", "2 Hz", "history, surroundings", plain.claims, plain.read),
 )
 # fmt: on

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -445,6 +445,90 @@ def make_plain_parquet(path: Path) -> Path:
     return path
 
 
+def make_kitti(path: Path) -> Path:
+    """Camera poses of 10 s: x right, y down, z forward."""
+    lines = []
+    for x, y, heading in world_motion(_times(10.0, 10.0))[0]:
+        cos, sin = np.cos(heading), np.sin(heading)
+        matrix = [[cos, 0, -sin, -y], [0, 1, 0, 0], [sin, 0, cos, x]]
+        lines.append(" ".join(f"{value:.12e}" for row in matrix for value in row))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def make_comma2k19(folder: Path) -> Path:
+    """10 s at 20 Hz, in ECEF at latitude 0, longitude 0 (east is y, north is z), camera 2 degrees off."""
+    (folder / "global_pose").mkdir(parents=True)
+    times = _times(10.0, 20.0)
+    states = _states(times)
+    zero = np.zeros(len(times))
+    mounted = states[:, 2] + np.radians(2.0)
+    arrays = {
+        "times": times + 100.0,
+        # far out in the plane the sphere would curve away, so the plane starts at its own origin
+        "positions": np.stack([zero + 6.37e6, *(states[:, :2] - states[0, :2]).T], axis=-1),
+        "velocities": np.stack([zero, states[:, 3], states[:, 4]], axis=-1),
+        # device x (forward) to ECEF y cos + z sin: x -> y, y -> z, z -> x is a turn of 120 degrees
+        # about (1, 1, 1); the heading then turns about ECEF x
+        "orientations": np.array(
+            [_quaternion_product(_about_x(a), (0.5, 0.5, 0.5, 0.5)) for a in mounted]
+        ),
+    }
+    for name, array in arrays.items():
+        with (folder / "global_pose" / f"frame_{name}").open("wb") as stream:
+            np.save(stream, array)
+    return folder
+
+
+def _about_x(angle: float) -> tuple[float, float, float, float]:
+    return float(np.cos(angle / 2)), float(np.sin(angle / 2)), 0.0, 0.0
+
+
+def _quaternion_product(a: Sequence[float], b: Sequence[float]) -> tuple[float, ...]:
+    w, v = a[0] * b[0] - np.dot(a[1:], b[1:]), np.cross(a[1:], b[1:])
+    return (w, *(a[0] * np.array(b[1:]) + b[0] * np.array(a[1:]) + v))
+
+
+def make_interaction(path: Path) -> Path:
+    """Two cars on the circle and a walker, 10 s."""
+    rows = ["track_id,frame_id,timestamp_ms,agent_type,x,y,vx,vy,psi_rad,length,width"]
+    for name, ahead in (("1", 0.0), ("2", 1.25), ("P1", 3.0)):
+        for step, s in enumerate(_states(_times(10.0, 10.0), ahead=ahead).tolist()):
+            agent, box = ("car", f"{s[2]},4.0,1.8") if name != "P1" else ("pedestrian", ",,")
+            rows.append(
+                f"{name},{step + 1},{100 * (step + 1)},{agent},{s[0]},{s[1]},{s[3]},{s[4]},{box}"
+            )
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def make_commonroad(path: Path, version: str = "2020a", source: str = "NGSIM") -> Path:
+    """Two cars on the circle, 10 s, in either version of the format."""
+    obstacles = []
+    for number, ahead in ((42, 0.0), (43, 1.25)):
+        states = []
+        for step, (x, y, heading, vx, vy) in enumerate(_states(_times(10.0, 10.0), ahead=ahead)):
+            tag = "state" if step else "initialState"
+            states.append(
+                f"<{tag}><position><point><x>{x}</x><y>{y}</y></point></position>"
+                f"<orientation><exact>{heading}</exact></orientation><time><exact>{step}</exact></time>"
+                f"<velocity><exact>{np.hypot(vx, vy)}</exact></velocity></{tag}>"
+            )
+        tag, role = (
+            ("dynamicObstacle", "") if version == "2020a" else ("obstacle", "<role>dynamic</role>")
+        )
+        shape = "<shape><rectangle><length>4.2</length><width>1.8</width></rectangle></shape>"
+        obstacles.append(
+            f'<{tag} id="{number}">{role}<type>car</type>{shape}{states[0]}'
+            f"<trajectory>{''.join(states[1:])}</trajectory></{tag}>"
+        )
+    path.write_text(
+        f'<?xml version="1.0"?><commonRoad benchmarkID="MADE-1" commonRoadVersion="{version}" '
+        f'source="{source}" timeStepSize="0.1">{"".join(obstacles)}</commonRoad>'
+    )
+    return path
+
+
 MAKERS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "bench2drive": ("Accident_Town03_Route1_W2.tar", make_bench2drive),
     "waymo_e2e": ("frames.tfrecord", make_waymo_e2e),
@@ -456,6 +540,10 @@ MAKERS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "physical_ai": ("physical", make_physical_ai),
     "av2_sensor": ("av2-log", make_av2_sensor),
     "av2_forecasting": ("scenario_made.parquet", make_av2_forecasting),
+    "kitti": ("03.txt", make_kitti),
+    "comma2k19": ("drive_40", make_comma2k19),
+    "interaction": ("vehicle_tracks_000.csv", make_interaction),
+    "commonroad": ("MADE-1.xml", make_commonroad),
     "plain": ("windows.npz", make_plain_npz),
 }
 """Format -> a file or folder name that fits it, and the maker."""

@@ -21,7 +21,7 @@ from driveproof.datasets.importing import FileImport, import_file
 from driveproof.datasets.motion import path_headings, quaternion_yaw
 from driveproof.datasets.tfrecord import frame_records, read_records
 from driveproof.errors import BadInput
-from driveproof.scene import LightState, Scene, WindowRules
+from driveproof.scene import AgentKind, LightState, Scene, WindowRules
 
 RULES = WindowRules()
 
@@ -370,6 +370,54 @@ def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(data[:place] + b"\xfe\xff\xff\xff" + data[place + 4 :])
     with pytest.raises(BadInput):
         import_logs("plain", [tmp_path / "a.npz"], tmp_path / "out", RULES)
+
+
+# ---- tracks in which every car is an ego
+
+
+@pytest.mark.parametrize("version", ["2018b", "2020a"])
+def test_both_commonroad_versions(version: str, tmp_path: Path) -> None:
+    found = scenes("commonroad", make.make_commonroad(tmp_path / "a.xml", version))
+    assert {scene.scene_key for scene in found} == {"commonroad/MADE-1"}
+    assert {scene.record_key.split("/")[-1].split("@")[0] for scene in found} == {"42", "43"}
+    np.testing.assert_allclose(found[0].agents.dimensions[:, :2], [[4.2, 1.8]])
+
+
+def test_simulated_commonroad_scenarios_are_refused(tmp_path: Path) -> None:
+    path = make.make_commonroad(tmp_path / "a.xml", source="SUMO")
+    assert "source: names no recorder" in problem("commonroad", path)
+
+
+def test_hostile_xml_is_refused(tmp_path: Path) -> None:
+    path = make.make_commonroad(tmp_path / "a.xml")
+    laughs = '<!DOCTYPE a [<!ENTITY l "ha"><!ENTITY m "&l;&l;&l;&l;">]>'
+    path.write_text(path.read_text().replace("<commonRoad", laughs + "<commonRoad"))
+    assert "not harmless XML: EntitiesForbidden" in problem("commonroad", path)
+
+
+def test_interaction_walkers_are_no_egos(tmp_path: Path) -> None:
+    found = scenes("interaction", make.make_interaction(tmp_path / "vehicle_tracks_000.csv"))
+    assert {scene.record_key.split("/")[-1].split("@")[0] for scene in found} == {"1", "2"}
+    assert AgentKind.PEDESTRIAN in found[0].agents.kinds
+
+
+def test_kitti_lines_that_are_no_pose_are_named(tmp_path: Path) -> None:
+    path = make.make_kitti(tmp_path / "03.txt")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:4], lines[4].rsplit(" ", 1)[0], *lines[5:]]))
+    assert "line 5: 11 numbers, expected 12" in problem("kitti", path)
+    path.write_text("\n".join([*lines[:4], "2 " * 12, *lines[5:]]))
+    assert "line 5: no rotation" in problem("kitti", path)
+
+
+def test_comma2k19_velocity_in_mph_is_noticed(tmp_path: Path) -> None:
+    path = make.make_comma2k19(tmp_path / "drive_40")
+    file = path / "global_pose/frame_velocities"
+    with file.open("rb") as stream:
+        array = np.load(stream)
+    with file.open("wb") as stream:
+        np.save(stream, array * 2.237)
+    assert "frame_velocities: speed is 2.24 times" in problem("comma2k19", path)
 
 
 # ---- generated code

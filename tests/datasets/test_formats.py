@@ -132,6 +132,8 @@ def test_damaged_files_are_one_line_and_leave_nothing(
 ) -> None:
     (tmp_path / "in").mkdir()
     path = made(name, tmp_path / "in")
+    if damage == "cut in half" and path.suffix in (".txt", ".csv"):
+        pytest.skip("text cut at the end of a line is a shorter log: nothing tells")
     for file in _files(path):
         whole = file.read_bytes()
         file.write_bytes(DAMAGE[damage](whole))
