@@ -11,7 +11,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from driveproof.geometry.arrays import Float, Int
+from driveproof.geometry.arrays import Bool, Float, Int
 from driveproof.maps import LaneKind, LaneTable, MarkColour, MarkKind, SignalKind, TownMap
 from driveproof.render.buildings import Buildings, build_blocks
 
@@ -23,8 +23,9 @@ SIDE_M = 240
 GRID_M = 60
 #: Levels of half, quarter, ... resolution for what is far away.
 LEVELS = 4
-#: Lanes further above or below than this belong to another level of the town, metres.
-STOREY_M = 5.0
+#: Lanes further above or below than this belong to another level of the town, metres, and are not
+#: drawn at all beyond the second distance.
+STOREY_M, _SLOPE_M = 5.0, 25.0
 _KEEP = 4
 _SHIFT = 4  # fractional bits of OpenCV's coordinates
 
@@ -73,6 +74,7 @@ class Ground:
     def __init__(self, town: TownMap) -> None:
         self.town = town
         self._kept: OrderedDict[tuple[int, int, int], Canvas] = OrderedDict()
+        self._asked = (float("nan"), float("nan"), 0.0)
 
     @cached_property
     def buildings(self) -> Buildings:
@@ -90,8 +92,10 @@ class Ground:
         height = np.add.reduceat(lanes.centre[:, 2], first) / np.diff(lanes.offset)
         return np.column_stack([low, high, height])
 
-    def around(self, x: float, y: float, z: float = 0.0) -> Canvas:
-        """The canvas that shows at least 90 m around (x, y) on the level at height z."""
+    def around(self, x: float, y: float, z: float | None = None) -> Canvas:
+        """The canvas that shows at least 90 m around (x, y) on the level at height z (the nearest lane's)."""
+        if z is None:
+            z = self._height(x, y)
         key = (round(x / GRID_M), round(y / GRID_M), round(z / STOREY_M))
         if key in self._kept:
             self._kept.move_to_end(key)
@@ -101,14 +105,35 @@ class Ground:
                 self._kept.popitem(last=False)
         return self._kept[key]
 
+    def _height(self, x: float, y: float) -> float:
+        if self._asked[:2] != (x, y):
+            lanes = self.town.lanes
+            match = self.town.nearest_lane([x, y])
+            part = lanes.points(int(match.lane[0]))
+            z = float(np.interp(match.arc[0], lanes.arc[part], lanes.centre[part, 2]))
+            self._asked = (x, y, z)
+        return self._asked[2]
+
     def _draw(self, key: tuple[int, int, int]) -> Canvas:
         centre = np.array(key[:2], dtype=np.float64) * GRID_M
         side = SIDE_M * PX_PER_M
         image: Image = np.empty((side, side, 3), dtype=np.uint8)
         image[:] = GRASS
         brush = _Brush(image, Canvas(centre, (image,)).from_world(0))
+        members, apart = self._lanes_near(centre, key[2] * STOREY_M)
+        # What lies on another level first: a bridge must not cover the road that one drives on.
+        self._draw_lanes(brush, members[apart])
+        self._draw_lanes(brush, members[~apart])
+        self._draw_crossings(brush, centre)
+        levels = [image]
+        while len(levels) < LEVELS:
+            half = levels[-1].shape[0] // 2
+            smaller = cv2.resize(levels[-1], (half, half), interpolation=cv2.INTER_AREA)
+            levels.append(np.asarray(smaller, dtype=np.uint8))
+        return Canvas(centre, tuple(levels))
+
+    def _draw_lanes(self, brush: _Brush, members: Int) -> None:
         lanes = self.town.lanes
-        members = self._lanes_near(centre, key[2] * STOREY_M)
         for kind, colour in _SURFACES.items():
             if kind is LaneKind.DRIVING:
                 for outline in self._paved(members):
@@ -118,20 +143,13 @@ class Ground:
                 brush.fill(np.concatenate(ring), colour)
         for lane in members.tolist():
             _draw_marks(brush, lanes, lane)
-        self._draw_crossings(brush, centre)
-        levels = [image]
-        while len(levels) < LEVELS:
-            half = levels[-1].shape[0] // 2
-            levels.append(
-                np.asarray(cv2.resize(levels[-1], (half, half), interpolation=cv2.INTER_AREA))
-            )
-        return Canvas(centre, tuple(levels))
 
-    def _lanes_near(self, centre: Float, height: float) -> Int:
+    def _lanes_near(self, centre: Float, height: float) -> tuple[Int, Bool]:
+        """Lanes on the canvas, and which of them lie on another level."""
         low, high, at = self._bounds[:, :2], self._bounds[:, 2:4], self._bounds[:, 4]
         inside = (high > centre - SIDE_M / 2).all(1) & (low < centre + SIDE_M / 2).all(1)
-        level = np.abs(at - height) < 3.0 * STOREY_M
-        return np.asarray(np.flatnonzero(inside & level), dtype=np.int64)
+        members = np.flatnonzero(inside & (np.abs(at - height) < _SLOPE_M))
+        return members, np.asarray(np.abs(at[members] - height) > STOREY_M)
 
     def _paved(self, members: Int) -> list[Float]:
         """Outlines of junctions: the slits between their lanes are paved too."""

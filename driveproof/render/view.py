@@ -101,7 +101,8 @@ class View:
     sun
         Azimuth in the world and elevation, radians: shades the faces.
     ego_z
-        Height of the road under the ego: where roads cross above each other, the level that is drawn.
+        Height of the road under the ego, which decides the level that is drawn where roads cross above
+        each other; by default that of the nearest lane.
     """
 
     town: TownMap | Ground | None
@@ -111,7 +112,7 @@ class View:
     signs: tuple[SignView, ...] = ()
     weather: Weather = Weather.CLEAR
     sun: tuple[float, float] = (0.9, 0.8)
-    ego_z: float = 0.0
+    ego_z: float | None = None
 
 
 def _above_road(signal: MapSignal) -> Float:
