@@ -25,6 +25,12 @@ TAIL_LINES = 15
 GUARD = Path(__file__).with_name("_guard.py")
 
 
+def environment() -> dict[str, str]:
+    """Ours, quiet, with the programs of this Python's environment first: stages are run as ``python``."""
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return {**os.environ, **QUIET, "PATH": programs}
+
+
 class CommandFailed(RuntimeError):
     """A command ended with another code than 0; the message holds its last lines."""
 
@@ -44,7 +50,7 @@ def run(argv: Sequence[str], cwd: Path, log: Callable[[str], None], grace_s: flo
     guard = subprocess.Popen(
         [sys.executable, str(GUARD), str(grace_s), *argv],
         cwd=cwd,
-        env={**os.environ, **QUIET},
+        env=environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -81,7 +87,7 @@ def output(argv: Sequence[str], cwd: Path) -> str:
         If it does not end with code 0.
     """
     done = subprocess.run(
-        argv, cwd=cwd, env={**os.environ, **QUIET}, capture_output=True, text=True, check=False
+        argv, cwd=cwd, env=environment(), capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise CommandFailed(f"{' '.join(argv)}: {done.stderr.strip() or done.returncode}")

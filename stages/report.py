@@ -8,7 +8,8 @@ from driveproof.report import build_report
 
 def main() -> None:
     """Build the report."""
-    print(build_report(load_params()))
+    params = load_params()
+    print(build_report(params.report, params.seed))
 
 
 if __name__ == "__main__":

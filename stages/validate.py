@@ -16,7 +16,8 @@ OUT = Path("reports/validate")
 
 def main() -> None:
     """Check the data; fail if an expectation does not hold."""
-    results = validate_data(".", load_params().validate_)
+    params = load_params()
+    results = validate_data(".", params.validate_)
     write_results(results, OUT)
     gate(results)
 

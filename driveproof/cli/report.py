@@ -24,5 +24,5 @@ def command(
 
     params = load_params(root / "params.yaml")
     with Console(stderr=True).status("building the report ..."):
-        path = build_report(params, root)
+        path = build_report(params.report, params.seed, root)
     typer.echo(str(path))

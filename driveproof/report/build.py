@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from driveproof.config import Params
+from driveproof.config.report import ReportParams
 from driveproof.files import atomic_open
 from driveproof.report.data_sections import (
     codebook_section,
@@ -20,7 +20,7 @@ from driveproof.validation.page import render_page
 REPORT = Path("reports/index.html")
 
 
-def build_report(params: Params, root: str | Path = ".") -> Path:
+def build_report(params: ReportParams, seed: int, root: str | Path = ".") -> Path:
     """Write ``reports/index.html`` below ``root`` from what is there; return its path.
 
     The file is self-contained and holds no time, commit or path of this machine: the same results give the
@@ -44,8 +44,8 @@ def build_report(params: Params, root: str | Path = ".") -> Path:
         "report",
         "index.html.j2",
         sections=sections,
-        example=make_example(inputs, params.report),
-        seed=params.seed,
+        example=make_example(inputs, params),
+        seed=seed,
         identities=_identities(inputs.codebook, inputs.evaluation),
     )
     target = Path(root) / REPORT

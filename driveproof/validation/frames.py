@@ -7,6 +7,7 @@ a gate has to say everything that is wrong.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -40,12 +41,16 @@ def scene_frame(directory: Path) -> pd.DataFrame:
 def item_frames(directory: Path, names: Sequence[str]) -> dict[str, pd.DataFrame]:
     """One row a question for each split; ``n_splits`` says in how many splits the drive occurs."""
     rows = {name: _read_rows(directory / f"{name}.parquet") for name in names}
-    seen: dict[str, set[str]] = {}
-    for name, items in rows.items():
-        for row in items:
-            seen.setdefault(str(row.get("scene_key")), set()).add(name)
-    counts = {key: len(found) for key, found in seen.items()}
+    counts = Counter(key for items in rows.values() for key in {str(r["scene_key"]) for r in items})
     return {name: _frame(items, lambda row: _item_row(row, counts)) for name, items in rows.items()}
+
+
+def grid_frame(directory: Path) -> pd.DataFrame | None:
+    """One row a question of the difficulty grid, None where there is no grid."""
+    path = directory / "grid.parquet"
+    if not path.is_file():
+        return None
+    return _frame(_read_rows(path), lambda row: _item_row(row, {}))
 
 
 def codebook_frame(path: Path) -> pd.DataFrame:
@@ -131,7 +136,7 @@ def _item_row(row: Mapping[str, Any], splits_of: Mapping[str, int]) -> dict[str,
         "split": row["split"],
         "drive_class": row["drive_class"],
         "variant": row["variant"],
-        "n_splits": splits_of[str(row["scene_key"])],
+        "n_splits": splits_of.get(str(row["scene_key"]), 1),
         "n_options": len(kinds),
         "n_missing": max(len(kinds), len(codes), len(options), len(similarities))
         - min(len(kinds), len(codes), len(options), len(similarities)),

@@ -14,6 +14,7 @@ from driveproof.errors import BadInput, GateFailed
 from driveproof.files import atomic_dir, write_json
 from driveproof.validation.frames import (
     codebook_frame,
+    grid_frame,
     item_frames,
     position_p_value,
     scene_frame,
@@ -113,6 +114,11 @@ def _mcq(folder: Path, limits: ValidateParams) -> Iterator[TableResult]:
         items = _run(name, frame, "record_key", item_suite(split, limits))
         balance = _run(name, _balance(split, frame), "split", balance_suite(limits))
         yield TableResult(name, items.rows, items.checks + balance.checks)
+    grid = grid_frame(folder)
+    if grid is not None and len(grid):
+        # cells take their questions from test and may be few or none: their number is no defect
+        suite = [expect for expect in item_suite("test", limits) if expect.name != "enough"]
+        yield _run("mcq/grid", grid, "record_key", suite)
 
 
 def write_results(results: Sequence[TableResult], out: str | Path) -> None:

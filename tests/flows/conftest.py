@@ -31,16 +31,16 @@ pathlib.Path(name + ".txt").write_text(name)
 STAGES = """
 stages:
   first:
-    cmd: {python} step.py first
+    cmd: python step.py first
     params: [seed]
     deps: [step.py]
     outs: [first.txt]
   second:
-    cmd: {python} step.py second
+    cmd: python step.py second
     deps: [step.py, first.txt]
     outs: [second.txt]
   third:
-    cmd: {python} step.py third
+    cmd: python step.py third
     deps: [step.py, second.txt]
     outs: [third.txt]
 """
@@ -77,7 +77,7 @@ def project(tmp_path: Path) -> Project:
     made.git("init", "-q")
     subprocess.run([sys.executable, "-m", "dvc", "init", "-q"], cwd=path, check=True)
     (path / "step.py").write_text(STEP.format(probe=str(probe)))
-    (path / "dvc.yaml").write_text(STAGES.format(python=sys.executable))
+    (path / "dvc.yaml").write_text(STAGES)
     (path / "params.yaml").write_text("seed: 0\n")
     (path / ".gitignore").write_text("/*.txt\n/.cache/\n/mlflow.db\n/mlartifacts/\n")
     made.git("add", "-A")

@@ -47,6 +47,13 @@ def test_lines_arrive_in_order_and_failure_carries_the_tail(tmp_path: Path) -> N
     assert str(failure.value).endswith("39")
 
 
+def test_python_is_this_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    lines: list[str] = []
+    run(["sh", "-c", "command -v python"], tmp_path, lines.append)
+    assert Path(lines[-1]).parent == Path(sys.executable).parent
+
+
 def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) -> None:
     script = (
         "import subprocess, sys\n"

@@ -16,10 +16,10 @@ import pytest
 from driveproof.codebook.build import build_codebook
 from driveproof.codebook.sweep import run_sweep, write_sweep
 from driveproof.codebook.trajectories import load_trajectories
-from driveproof.config import Params
 from driveproof.config.codebook import ClusteringParams, CodebookParams
 from driveproof.config.evaluate import EvaluateParams
 from driveproof.config.mcq import Band, McqParams
+from driveproof.config.report import ReportParams
 from driveproof.config.sweep import SweepParams
 from driveproof.config.validate import ValidateParams
 from driveproof.errors import BadInput
@@ -125,13 +125,13 @@ class _Reader(HTMLParser):
 
 
 def test_nothing_built_is_said_and_is_no_error(tmp_path: Path) -> None:
-    page = _Reader(build_report(Params(), tmp_path).read_text())
+    page = _Reader(build_report(ReportParams(), 0, tmp_path).read_text())
     assert page.text.count("Not built yet") == 7
     assert "svg" not in page.tags
 
 
 def test_the_report_shows_every_chapter_offline(built: Path) -> None:
-    text = build_report(Params(), built).read_text()
+    text = build_report(ReportParams(), 0, built).read_text()
     page = _Reader(text)
     assert "Not built yet" not in page.text
     assert page.tags.count("svg") >= 5
@@ -153,7 +153,7 @@ def test_the_report_shows_every_chapter_offline(built: Path) -> None:
 
 
 def test_paper_and_ours_stand_side_by_side(built: Path) -> None:
-    text = _Reader(build_report(Params(), built).read_text()).text
+    text = _Reader(build_report(ReportParams(), 0, built).read_text()).text
     # DEFT-RLVR's text gives the trend as about K to the power of -1/4; its table 5 says so
     law = re.search(r"paper, in\s*(0\.\d+)", text)
     assert law is not None
@@ -166,23 +166,23 @@ def test_paper_and_ours_stand_side_by_side(built: Path) -> None:
 
 
 def test_the_same_results_give_the_same_bytes(built: Path, tmp_path: Path) -> None:
-    first = build_report(Params(), built).read_bytes()
+    first = build_report(ReportParams(), 0, built).read_bytes()
     other = tmp_path / "elsewhere"
     shutil.copytree(built, other)
-    assert build_report(Params(), other).read_bytes() == first
+    assert build_report(ReportParams(), 0, other).read_bytes() == first
     assert str(built).encode() not in first
 
 
 def test_broken_results_and_unknown_examples_are_told(built: Path, tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(built, root)
-    unknown = Params.model_validate({"report": {"example": "no/such/key"}})
+    unknown = ReportParams(example="no/such/key")
     with pytest.raises(BadInput, match=r"report\.example: no such test question"):
-        build_report(unknown, root)
+        build_report(unknown, 0, root)
     (root / "reports/evaluate/summary.json").write_text('{"runs": ')
     before = (root / "reports/index.html").read_bytes()
     with pytest.raises(BadInput, match=r"summary\.json: not JSON"):
-        build_report(Params(), root)
+        build_report(ReportParams(), 0, root)
     assert (root / "reports/index.html").read_bytes() == before
 
 

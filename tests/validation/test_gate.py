@@ -205,6 +205,20 @@ def test_prototypes_that_coincide_fail(good: Path, tmp_path: Path) -> None:
     assert _failed(tmp_path / "copy", "codebook") == ["codebook/codebook/distinct"]
 
 
+def test_the_grid_is_checked_where_there_is_one(good: Path, tmp_path: Path) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(good, root)
+    items = root / "data" / "mcq"
+    content = pq.read_table(items / "test.parquet")
+    rows = [{**row, "variant": cell} for row in content.to_pylist() for cell in ("m02", "m06")]
+    grid = items / "grid.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema=content.schema), grid)
+    assert _failed(root, "mcq") == []
+    rows[1]["variant"] = "m02"
+    pq.write_table(pa.Table.from_pylist(rows, schema=content.schema), grid)
+    assert _failed(root, "mcq") == ["mcq/grid/record_key_unique"]
+
+
 def test_an_empty_split_fails_without_noise(broken) -> None:
     assert _failed(broken(ITEMS, lambda rows: rows.clear()), "mcq") == ["mcq/test/enough"]
 
