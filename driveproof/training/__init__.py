@@ -1,0 +1,1 @@
+"""Training of vision-language models: what the teacher says, and learning to say it."""
