@@ -1,26 +1,31 @@
-"""Stage evaluate: data/mcq/test.parquet (and grid.parquet), models/sft -> reports/evaluation."""
+"""Stage evaluate: data/mcq/test.parquet and grid.parquet, models/sft -> reports/evaluate."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from driveproof.config import load_params
+from driveproof.errors import BadInput
 from driveproof.evaluation import evaluate, write_evaluation
 from driveproof.mcq import read_items
 
-ITEMS, GRID, OUT = (
-    Path("data/mcq/test.parquet"),
-    Path("data/mcq/grid.parquet"),
-    Path("reports/evaluation"),
-)
+DATA, OUT = Path("data/mcq"), Path("reports/evaluate")
+TRAINED = "transformers:models/sft"
 
 
 def main() -> None:
     """Ask every policy every question and write what came of it."""
     params = load_params()
     section = params.evaluate
-    grid = read_items(GRID) if section.grid_repeats and GRID.exists() else []
-    result = evaluate(section, read_items(ITEMS), grid, seed=params.seed)
+    for key in ("style", "decimals", "frames"):
+        if TRAINED in section.policies and getattr(section, key) != getattr(params.sft, key):
+            raise BadInput(
+                "differs from the section sft, so the model would read prompts it never saw",
+                path="params.yaml",
+                field=f"evaluate.{key}",
+            )
+    grid = read_items(DATA / "grid.parquet") if section.grid_repeats else []
+    result = evaluate(section, read_items(DATA / "test.parquet"), grid, seed=params.seed)
     write_evaluation(result, OUT)
     for name, run in result.runs.items():
         report = run.report

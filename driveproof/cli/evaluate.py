@@ -73,7 +73,7 @@ def run(
     Example: driveproof evaluate run --items data/mcq/test.parquet --policy random --policy oracle
 
     Example: driveproof evaluate run --items data/mcq/test.parquet --policy transformers:models/sft
-    --style compact --mode deft --mode jeft --other-pictures --max-tokens 64 --json
+    --style compact --mode deft --mode jeft --other-pictures --max-tokens 96 --json
     """
     from driveproof.evaluation import evaluate, summary_of, write_evaluation
     from driveproof.mcq import read_items

@@ -17,7 +17,8 @@ class EvaluateParams(Section):
     must be the style that the model was trained with. ``max_tokens`` limits each DEFT turn; JEFT has twice as
     many. ``picture_repeats`` and ``grid_repeats`` replace ``repeats`` for the picture ablations and the
     difficulty grid; 0 leaves the grid out. ``max_items`` questions are drawn if there are more, likewise
-    ``max_grid_items`` from the grid; ``threads`` 0 leaves the number to the model's library.
+    ``max_grid_records`` records of the grid, each in all of its cells; ``threads`` 0 leaves the number to the
+    model's library.
     """
 
     policies: tuple[str, ...] = ("transformers:models/sft",)
@@ -32,9 +33,9 @@ class EvaluateParams(Section):
     grid_repeats: int = Field(default=1, ge=0)
     temperature: float = Field(default=0.6, ge=0.0)
     top_p: float = Field(default=0.95, gt=0.0, le=1.0)
-    max_tokens: int = Field(default=64, ge=1)
+    max_tokens: int = Field(default=96, ge=1)
     max_items: int = Field(default=150, ge=1)
-    max_grid_items: int = Field(default=200, ge=1)
+    max_grid_records: int = Field(default=12, ge=1)
     batch_size: int = Field(default=32, ge=1)
     threads: int = Field(default=2, ge=0)
     timeout_s: float = Field(default=120.0, gt=0.0)

@@ -88,7 +88,7 @@ def evaluate(
     if not items:
         raise BadInput("no questions to ask")
     items = draw(items, params.max_items, seed)
-    grid = draw(grid, params.max_grid_items, seed)
+    grid = draw_records(grid, params.max_grid_records, seed)
     style = replace(STYLES[params.style], decimals=params.decimals, frames=params.frames)
     base = AskSettings(
         style=style,
@@ -127,6 +127,13 @@ def draw(items: Sequence[McqItem], most: int, seed: int) -> list[McqItem]:
     rng = np.random.default_rng(derive_seed(seed, "draw"))
     chosen = np.sort(rng.choice(len(items), most, replace=False))
     return [items[int(i)] for i in chosen]
+
+
+def draw_records(items: Sequence[McqItem], most: int, seed: int) -> list[McqItem]:
+    """All variants of at most ``most`` records, so that cells are compared on the same moments."""
+    first = {item.record_key: item for item in items}
+    kept = {item.record_key for item in draw(list(first.values()), most, seed)}
+    return [item for item in items if item.record_key in kept]
 
 
 def _plans(policy: Policy, params: EvaluateParams, has_grid: bool) -> Iterator[_Plan]:

@@ -18,7 +18,7 @@ _COLUMNS += ["error"]
 
 
 class Recorded:
-    """Replays one run of a file of answers (``reports/evaluation/answers.parquet``).
+    """Replays one run of a file of answers (``reports/evaluate/answers.parquet``).
 
     Parameters
     ----------

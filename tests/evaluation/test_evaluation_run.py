@@ -15,7 +15,7 @@ from driveproof.cli.policy import app as policy_app
 from driveproof.config.evaluate import EvaluateParams
 from driveproof.errors import BadInput
 from driveproof.evaluation import evaluate, write_evaluation
-from driveproof.evaluation.run import draw
+from driveproof.evaluation.run import draw, draw_records
 from driveproof.mcq import read_items, write_items
 from driveproof.mcq.answers import read_answers
 from driveproof.policy.tiny import build_tiny_vlm
@@ -124,6 +124,14 @@ def test_drawing_keeps_the_order(make_item) -> None:
     assert keys == sorted(keys)
     assert keys == [item.record_key for item in draw(items, 4, 0)]
     assert draw(items, 20, 0) == items
+
+
+def test_a_drawn_record_keeps_all_its_cells(make_item) -> None:
+    grid = [make_item(n, variant=cell) for cell in ("m02", "m04") for n in range(10)]
+    drawn = draw_records(grid, 3, 0)
+    cells = {cell: [i.record_key for i in drawn if i.variant == cell] for cell in ("m02", "m04")}
+    assert cells["m02"] == cells["m04"]
+    assert len(cells["m02"]) == 3
 
 
 def test_the_command_line(world: Path, tmp_path: Path) -> None:
