@@ -17,7 +17,7 @@ from driveproof.maps.lanes import LaneTable
 from driveproof.maps.signals import Junction, MapSignal, SignalKind
 
 #: Part of the file name: raise it when the derivation or this layout changes.
-VERSION = 3
+VERSION = 4
 
 Parts = tuple[LaneTable, tuple[MapSignal, ...], dict[int, Junction], tuple[Float, ...]]
 

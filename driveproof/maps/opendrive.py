@@ -169,8 +169,10 @@ def number(element: Element, attribute: str, default: float | None = None) -> fl
 def integer(element: Element, attribute: str, default: int | None = None) -> int:
     """A whole number; BadInput names the tag and attribute."""
     value = number(element, attribute, default)
-    if value != int(value):
-        raise BadInput(f"{value} is not a whole number", field=f"<{element.tag} {attribute}>")
+    if value != int(value) or abs(value) >= 2**31:
+        raise BadInput(
+            f"{value:.6g} is not a whole number of 32 bits", field=f"<{element.tag} {attribute}>"
+        )
     return int(value)
 
 

@@ -23,8 +23,9 @@ ANNOUNCE_M = 20.0
 CHANGE_M = 25.0
 CHANGE_COST_M = 20.0
 STEP_M = 1.0
-#: Lanes may overlap by a hair where they join: closer points are dropped, lest the route turn back.
-MIN_STEP_M = 0.05
+#: Lanes may overlap by a hair or step aside where they join: closer points are dropped, lest the
+#: route turn sharply there.
+MIN_STEP_M = 0.3
 
 _CROSSABLE = {MarkKind.NONE, MarkKind.BROKEN, MarkKind.BROKEN_BROKEN, MarkKind.BOTTS_DOTS}
 

@@ -9,17 +9,19 @@ import numpy as np
 
 from driveproof.errors import BadInput
 from driveproof.geometry import wrap_angle
-from driveproof.geometry.arrays import Float
+from driveproof.geometry.arrays import Float, Int
 from driveproof.maps.lanes import LaneTable, offset_sideways
 from driveproof.maps.opendrive import LaneSpec, OpenDrive, RoadSpec, SectionSpec
 from driveproof.maps.reference_line import cubic_at, sample_line
-from driveproof.maps.topology import successors
+from driveproof.maps.topology import lane_links
 
 #: Metres between samples; junctions have tighter curves.
 STEP = 2.0
 JUNCTION_STEP = 1.0
 MAX_POINTS = 20_000_000
 MAX_SECTION_M = 100_000.0
+#: Lanes that are said to continue each other but lie further apart do not, metres.
+MAX_LEAP_M = 1.0
 
 # At a section's end the next section's polynomials begin; samples stay this much inside.
 _INSIDE = 1e-6
@@ -46,7 +48,8 @@ def build_lanes(drive: OpenDrive, name: str = "OpenDRIVE") -> LaneTable:
     keys = np.array([lane["key"] for lane in per_lane], dtype=np.int64)
     facts = np.array([lane["facts"] for lane in per_lane], dtype=np.int64)
     left, right, left_same, right_same = _neighbours(drive, keys)
-    offsets, targets = successors(drive, keys)
+    offset = np.concatenate([[0], np.cumsum(counts)])
+    links = _without_leaps(lane_links(drive, keys), offset, columns["centre"])
     return LaneTable(
         road=keys[:, 0],
         section=keys[:, 1],
@@ -54,15 +57,21 @@ def build_lanes(drive: OpenDrive, name: str = "OpenDRIVE") -> LaneTable:
         kind=facts[:, 0].astype(np.int8),
         junction=facts[:, 1],
         speed_limit=np.array([lane["speed_limit"] for lane in per_lane]),
-        offset=np.concatenate([[0], np.cumsum(counts)]),
-        successor_offset=offsets,
-        successor_lane=targets,
+        offset=offset,
+        successor_offset=np.append(0, np.cumsum(np.bincount(links[:, 0], minlength=len(keys)))),
+        successor_lane=links[:, 1],
         left=left,
         right=right,
         left_same=left_same,
         right_same=right_same,
         **columns,
     )
+
+
+def _without_leaps(links: Int, offset: Int, centre: Float) -> Int:
+    """Only the links whose lanes meet: where two lanes are declared to merge at a point, one leaps sideways."""
+    gap = centre[offset[links[:, 0] + 1] - 1, :2] - centre[offset[links[:, 1]], :2]
+    return np.asarray(links[np.linalg.norm(gap, axis=1) < MAX_LEAP_M])
 
 
 _MARK_COLUMNS = ("left_mark", "left_colour", "right_mark", "right_colour")

@@ -13,8 +13,8 @@ from driveproof.maps.opendrive import OpenDrive, RoadLink, RoadSpec
 _End = tuple[int, int, int, bool]
 
 
-def successors(drive: OpenDrive, keys: Int) -> tuple[Int, Int]:
-    """Successor lists (offsets ``[L + 1]``, lanes) of the lanes ``keys`` ``[L, 3]`` (road, section, lane).
+def lane_links(drive: OpenDrive, keys: Int) -> Int:
+    """Links ``[E, 2]`` (lane, successor), sorted, between the lanes ``keys`` ``[L, 3]`` (road, section, lane).
 
     A link joins two lane ends; it counts in the direction in which traffic leaves the one and enters
     the other. Links to lanes that do not exist are ignored, as CARLA does.
@@ -26,9 +26,7 @@ def successors(drive: OpenDrive, keys: Int) -> tuple[Int, Int]:
             _add(drive, index, edges, one, other)
     for one, other in _junction_links(drive):
         _add(drive, index, edges, one, other)
-    pairs = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
-    counts = np.bincount(pairs[:, 0], minlength=len(keys))
-    return np.concatenate([[0], np.cumsum(counts)]), pairs[:, 1]
+    return np.array(sorted(edges), dtype=np.int64).reshape(-1, 2)
 
 
 def _add(

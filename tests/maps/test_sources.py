@@ -71,6 +71,7 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><OpenDRIVE>&b;</Ope
         (STRAIGHT.replace('length="50" junction', 'length="1e300" junction'), "1e+300 m"),
         (STRAIGHT.replace('length="50" junction', 'length="1e7" junction'), "1e+07 m"),
         (STRAIGHT.replace('id="7"', ""), "finite number"),
+        (STRAIGHT.replace('id="7"', 'id="1e99"'), "whole number"),
         (STRAIGHT.replace("km/h", "parsec"), "parsec"),
         (STRAIGHT.replace("lanes>", "lains>"), "no lanes"),
     ],
