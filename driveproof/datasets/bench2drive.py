@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from driveproof.datasets.archives import Archive, gunzip, open_archive
-from driveproof.datasets.checks import check_speed, malformed, parse_json
+from driveproof.datasets.checks import check_velocity, malformed, parse_json
 from driveproof.datasets.motion import tracks_on_grid
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
@@ -107,7 +107,7 @@ def _read_clip(archive: Archive, clip: str, name: str, frames: list[tuple[int, s
     with malformed(archive.path):
         poses, acceleration = _right_handed(ego)
         velocity = _velocity(ego[:, 3], poses, times)
-        check_speed(velocity, poses, times, archive.path, "speed")
+        check_velocity(velocity, poses, times, archive.path, "speed")
         agents = tracks_on_grid(
             times, detections.ids, detections.kinds, detections.times, np.array(detections.boxes)
         )

@@ -16,9 +16,12 @@ from numpy.typing import ArrayLike
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
 from driveproof.geometry.kinematics import differentiate
+from driveproof.geometry.se2 import rotate
 
 _PLAUSIBLE_RATIO = (0.5, 2.0)
+_PLAUSIBLE_COSINE = 0.5
 _MOVING_M_S = 1.0
+_LEAST_SAMPLES = 10
 
 
 def one_line(error: BaseException | str) -> str:
@@ -78,26 +81,42 @@ def parse_objects(data: bytes, path: str | Path, keys: Sequence[str] = ()) -> li
     return rows
 
 
-def check_speed(
+def check_velocity(
     velocity: ArrayLike, poses: Float, times: Float, path: str | Path, field: str
 ) -> None:
-    """Refuse a recorded velocity ``[T, 2]`` that contradicts the positions by a factor: a unit or clock error.
+    """Refuse a recorded velocity that contradicts the positions: a wrong unit, clock or frame.
 
-    Compared are medians over the moving samples, so that noise and dropouts do not matter.
+    Parameters
+    ----------
+    velocity, poses, times
+        ``[T, 2]`` in the frame of each pose, ``[T, 3]`` in the world, ``[T]`` seconds.
+
+    Compared are medians over the moving samples, so that noise and dropouts do not matter: the speeds may
+    differ by a factor of two, the directions by 60 degrees. Fewer than ten moving samples prove nothing.
     """
-    recorded = np.hypot(*np.asarray(velocity, dtype=np.float64).T)
-    if len(times) < 3 or (np.diff(times) <= 0).any():
+    if len(times) < _LEAST_SAMPLES or (np.diff(times) <= 0).any():
         return  # the windows count a broken clock
-    driven = np.hypot(*differentiate(poses[:, :2], times).T)
-    both = np.isfinite(recorded) & np.isfinite(driven)
-    moving = both & (np.maximum(driven, recorded) > _MOVING_M_S)
-    if moving.sum() < 3:
+    recorded = np.asarray(velocity, dtype=np.float64)
+    driven = rotate(differentiate(poses[:, :2], times), -poses[:, 2])
+    fast = np.maximum(np.hypot(*driven.T), np.hypot(*recorded.T)) > _MOVING_M_S
+    moving = np.isfinite(recorded).all(1) & np.isfinite(driven).all(1) & fast
+    if moving.sum() < _LEAST_SAMPLES:
         return
-    ratio = float(np.median(recorded[moving]) / max(np.median(driven[moving]), 1e-6))
+    recorded, driven = recorded[moving], driven[moving]
+    speeds = np.hypot(*recorded.T), np.hypot(*driven.T)
+    ratio = float(np.median(speeds[0]) / max(np.median(speeds[1]), 1e-6))
     if not _PLAUSIBLE_RATIO[0] <= ratio <= _PLAUSIBLE_RATIO[1]:
         raise BadInput(
             f"speed is {ratio:.3g} times what the positions say",
             path=path,
             field=field,
             hint="wrong unit or clock?",
+        )
+    cosine = (recorded * driven).sum(1) / np.maximum(speeds[0] * speeds[1], 1e-9)
+    if np.median(cosine) < _PLAUSIBLE_COSINE:
+        raise BadInput(
+            "velocity points elsewhere than the positions go",
+            path=path,
+            field=field,
+            hint="wrong frame or handedness?",
         )

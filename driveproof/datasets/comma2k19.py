@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from driveproof.datasets.checks import check_speed, malformed
+from driveproof.datasets.checks import check_velocity, malformed
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
 from driveproof.geometry.se2 import rotate, wrap_angle
@@ -54,13 +54,14 @@ def read(path: Path) -> Iterator[Log]:
         mounting = float(np.median(wrap_angle(course - heading)[fast])) if fast.any() else 0.0
         poses = np.concatenate([places[:, :2], wrap_angle(heading + mounting)[:, None]], axis=1)
         times = arrays["times"][:, 0] - arrays["times"][0, 0]
-    check_speed(velocity[:, :2], poses, times, path, "frame_velocities")
+        body = rotate(velocity[:, :2], -poses[:, 2])
+    check_velocity(body, poses, times, path, "frame_velocities")
     yield Log(
         source="comma2k19",
         log_id="/".join(path.resolve().parts[-2:]),
         times=times,
         poses=poses,
-        velocity=rotate(velocity[:, :2], -poses[:, 2]),
+        velocity=body,
         frame_origin="camera",
         missing=_MISSING,
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from driveproof.datasets.checks import check_speed, malformed
+from driveproof.datasets.checks import check_velocity, malformed
 from driveproof.datasets.motion import quaternion_yaw, tracks_on_grid
 from driveproof.datasets.unpickle import load_pickle
 from driveproof.errors import BadInput
@@ -56,7 +56,7 @@ def read(path: Path) -> Iterator[Log]:
         start = int(frames[0]["timestamp"])
         times = np.array([int(frame["timestamp"]) - start for frame in frames]) * 1e-6
     rows = np.array([_ego(frame, path, f"frame {i}") for i, frame in enumerate(frames)])
-    check_speed(rows[:, 3:5], rows[:, :3], times, path, "ego_dynamic_state")
+    check_velocity(rows[:, 3:5], rows[:, :3], times, path, "ego_dynamic_state")
     with malformed(path):
         agents = _agents(frames, times, rows[:, :3])
         log = Log(

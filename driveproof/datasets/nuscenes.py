@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from driveproof.datasets.checks import check_speed, malformed, parse_objects
+from driveproof.datasets.checks import check_velocity, malformed, parse_objects
 from driveproof.datasets.motion import quaternion_yaw, tracks_on_grid
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
@@ -119,7 +119,7 @@ def _read_scene(path: Path, name: str, token: str, index: _Index) -> Log:
     can = path.parent / "can_bus" / f"{name}_pose.json"
     velocity, acceleration = _can_bus(can, stamps) if can.is_file() else (None, None)
     if velocity is not None:
-        check_speed(velocity, poses, times, can, "vel")
+        check_velocity(velocity, poses, times, can, "vel")
     return Log(
         source="nuscenes",
         log_id=name,

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from driveproof.datasets.archives import open_archive
-from driveproof.datasets.checks import check_speed, malformed
+from driveproof.datasets.checks import check_velocity, malformed
 from driveproof.datasets.columns import numbers, read_columns_of, seconds
 from driveproof.datasets.motion import interpolate_poses, quaternion_yaw, tracks_on_grid
 from driveproof.errors import BadInput
@@ -93,7 +93,7 @@ def _read_clip(clip: str, motion: Place, obstacles: Place | None) -> Log:
         velocity = rotate(numbers(columns, ["vx", "vy"]), -yaw)
         kept = _thinned(stamps)
         times = seconds(stamps, 1e-6, 0)
-    check_speed(velocity[kept], poses[kept], times[kept], path, f"{field or clip}: vx, vy")
+    check_velocity(velocity[kept], poses[kept], times[kept], path, f"{field or clip}: vx, vy")
     agents = None
     if obstacles is not None:
         agents = _agents(obstacles, times, poses, kept)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from driveproof.datasets.checks import check_speed
+from driveproof.datasets.checks import check_velocity
 from driveproof.geometry.arrays import Bool, Float
 from driveproof.geometry.se2 import rotate
 from driveproof.scene import AgentKind, AgentTracks, Log, TrafficSignal
@@ -71,7 +71,7 @@ def ego_log(
     states, times = tracks.states[ego, seen], tracks.times[seen]
     poses, velocity = states[:, :3], rotate(states[:, 3:], -states[:, 2])
     name = tracks.track_ids[ego]
-    check_speed(velocity, poses, times, path, f"velocity of track {name}")
+    check_velocity(velocity, poses, times, path, f"velocity of track {name}")
     others = np.delete(np.arange(len(tracks)), ego)
     agents = replace(
         tracks,

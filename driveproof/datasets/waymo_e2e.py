@@ -16,7 +16,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from driveproof.datasets import waymo_pb2
-from driveproof.datasets.checks import check_speed, malformed, one_line
+from driveproof.datasets.checks import check_velocity, malformed, one_line
 from driveproof.datasets.motion import path_headings
 from driveproof.datasets.tfrecord import looks_like_tfrecord, read_records
 from driveproof.errors import BadInput
@@ -87,7 +87,7 @@ def _read_frame(message: waymo_pb2.E2EDFrame, path: Path, field: str) -> Log:
     )
     poses = np.concatenate([np.concatenate([back, ahead]), headings[:, None]], axis=1)
     times: Float = STEP_S * (np.arange(len(poses), dtype=np.float64) - now)
-    check_speed(velocity[: now + 1], poses[: now + 1], times[: now + 1], path, f"{field}: vel")
+    _check_past(velocity[: now + 1], back, path, f"{field}: vel")
     name = message.frame.context.name
     drive, _, frame = name.rpartition("-")
     known = bool(drive) and frame.isdigit()
@@ -104,6 +104,13 @@ def _read_frame(message: waymo_pb2.E2EDFrame, path: Path, field: str) -> Log:
         frame_origin="rear_axle",
         missing=frozenset({"agents", "signals", "heading", "past_images"}),
     )
+
+
+def _check_past(velocity: Float, positions: Float, path: Path, field: str) -> None:
+    """The past states, all in the frame of t = 0, must agree with each other."""
+    poses = np.concatenate([positions, np.zeros((len(positions), 1))], axis=1)
+    times: Float = STEP_S * np.arange(len(poses), dtype=np.float64)
+    check_velocity(velocity, poses, times, path, field)
 
 
 def _columns(x: object, y: object, field: str, path: Path, count: int | None = None) -> Float:

@@ -281,6 +281,16 @@ def test_physical_ai_velocity_is_turned_out_of_the_anchor_frame(tmp_path: Path) 
         np.testing.assert_allclose(scene.velocity, [make.SPEED, 0.0], atol=1e-9)
 
 
+def test_physical_ai_velocity_in_body_axes_is_noticed(tmp_path: Path) -> None:
+    """The classic mistake: the writer (or an adapter) takes the anchor frame for the body."""
+    root = make.make_physical_ai(tmp_path / "u", zipped=False)
+    for path in (root / "labels/egomotion").iterdir():
+        table = pq.read_table(path).to_pandas()
+        table["vx"], table["vy"] = make.SPEED, 0.0
+        pq.write_table(pa.Table.from_pandas(table), path)
+    assert "vx, vy: velocity points elsewhere" in problem("physical_ai", root)
+
+
 def test_physical_ai_zip_members_are_checked(tmp_path: Path) -> None:
     root = make.make_physical_ai(tmp_path / "z")
     chunk = root / "labels/egomotion/egomotion.chunk_0000.zip"
