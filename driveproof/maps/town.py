@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -144,7 +145,8 @@ def load_town(name: str, directory: str | Path = "data/maps", client: Any = None
     parts = fetch(path, digest)
     if parts is None:
         parts = derive(name, text)
-        store(path, digest, parts)
+        with contextlib.suppress(OSError):  # a full or read-only disk costs time, not the town
+            store(path, digest, parts)
     return TownMap(name, digest, *parts, opendrive=text)
 
 

@@ -118,3 +118,17 @@ def test_cache_gives_back_the_same_town(tmp_path: Path, monkeypatch: pytest.Monk
     load_town("Town01")
     assert path.read_bytes() == written
     assert fetch(path, "0" * 64) is None
+
+
+def test_no_place_for_a_cache_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DRIVEPROOF_CACHE", str(tmp_path / "file"))
+    assert len(load_town("Town01").lanes) == 300
+
+
+def test_signals_near_are_those_within_reach(town: TownMap) -> None:
+    here = town.signals[3].position[:2]
+    near = town.signals_near(here, 40.0)
+    expected = [s for s in town.signals if np.hypot(*(s.position[:2] - here)) < 40.0]
+    assert [signal.key for signal in near] == [signal.key for signal in expected]
+    assert 1 <= len(near) < len(town.signals)

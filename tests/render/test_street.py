@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driveproof.geometry import box_corners, points_to_local, points_to_world, poses_to_world
-from driveproof.maps import SignalKind, TownMap
+from driveproof.maps import SignalKind, TownMap, town_from_opendrive
 from driveproof.render import (
     BENCH2DRIVE_CAMERAS,
     Box,
@@ -244,3 +244,24 @@ def test_same_view_same_bytes(view: View, ego: np.ndarray) -> None:
     first = render_camera(busy, FRONT)
     assert np.array_equal(first, render_camera(busy, FRONT))
     assert np.array_equal(first, render_camera(replace(busy, town=view.town.town), FRONT))
+
+
+def test_a_bridge_does_not_cover_the_road_below(town: TownMap) -> None:
+    """A second road crosses 8 m above: from below the line of the road goes on, from above it is hidden."""
+    road = town.opendrive[town.opendrive.index("<road") : town.opendrive.index("</OpenDRIVE>")]
+    middle = points_to_world([100.0, 0.0], [0.0, 0.0, 0.5])
+    start = points_to_world([-100.0, 0.0], [*middle, 0.5 + np.pi / 2.0])
+    bridge = road.replace('id="1" length', 'id="2" length').replace(
+        'x="0" y="0" hdg="0.5"', f'x="{start[0]}" y="{start[1]}" hdg="{0.5 + np.pi / 2.0}"'
+    )
+    bridge = bridge.replace(
+        "<lanes>",
+        '<elevationProfile><elevation s="0" a="8" b="0" c="0" d="0"/></elevationProfile><lanes>',
+    )
+    crossed = town_from_opendrive("Bridge", f"<OpenDRIVE>{road}{bridge}</OpenDRIVE>")
+    below = View(crossed, np.array([*points_to_world([86.0, -1.75], [0.0, 0.0, 0.5]), 0.5]))
+    (u, v), _ = Camera(width=896, height=512).project([12.0, 1.75, 0.0])
+    for view, line in ((below, True), (replace(below, ego_z=8.0), False)):
+        image = render_camera(view, Camera(width=896, height=512)).astype(int)
+        patch = image[int(v), int(u) - 4 : int(u) + 5]
+        assert ((patch[:, 0] - patch[:, 2]).max() > 60) == line
