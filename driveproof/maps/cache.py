@@ -77,7 +77,7 @@ def fetch(path: Path, digest: str) -> Parts | None:
             data = {key: file[key] for key in file.files}
         meta = json.loads(data["meta"].tobytes())
         return _assemble(data, meta) if meta["digest"] == digest else None
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError):
+    except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile, EOFError):
         return None
 
 
