@@ -42,7 +42,9 @@ class Areas:
 @numba.njit(nogil=True, cache=True, inline="always")
 def _meets(bounds: Float, low_x: float, high_x: float, low_y: float, high_y: float) -> bool:
     """Whether limits ``[4]`` and a box along the axes have a point in common."""
-    return bounds[0] <= high_x and bounds[2] >= low_x and bounds[1] <= high_y and bounds[3] >= low_y
+    if bounds[0] > high_x or bounds[2] < low_x:
+        return False
+    return not (bounds[1] > high_y or bounds[3] < low_y)
 
 
 @numba.njit(nogil=True, cache=True)

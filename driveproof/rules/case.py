@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
+from driveproof.rules.case_schema import Document, Map, PreviousFrame, Proposal, Trajectory
 from driveproof.rules.plan import plan_poses
 from driveproof.rules.roads import LANES, MapPolygon, PolygonKind, RoadMap
 from driveproof.rules.score import Grouping, Previous, Scores, score_plans
@@ -21,112 +21,6 @@ from driveproof.rules.states import DT, HORIZON, STEPS, VehicleShape
 from driveproof.rules.traffic import Signals, Track, Traffic
 from driveproof.rules.variants import Quirks, Variant
 from driveproof.rules.world import History, World
-
-
-class _Vehicle(BaseModel):
-    length: float
-    width: float
-    wheel_base: float
-    rear_axle_to_center: float
-
-
-class _State(BaseModel):
-    x: float
-    y: float
-    heading: float
-    vx: float
-    vy: float
-    ax: float
-    ay: float
-    steering_angle: float = 0.0
-
-
-class _Ego(_State):
-    steering_rate: float = 0.0
-    angular_velocity: float = 0.0
-    angular_acceleration: float = 0.0
-
-    def array(self) -> Float:
-        motion = [self.x, self.y, self.heading, self.vx, self.vy, self.ax, self.ay]
-        steering = [self.steering_angle, self.steering_rate]
-        return np.array([*motion, *steering, self.angular_velocity, self.angular_acceleration])
-
-
-class _Past(_State):
-    t: float
-
-    def array(self) -> list[float]:
-        motion = [self.x, self.y, self.heading, self.vx, self.vy, self.ax, self.ay]
-        return [*motion, self.steering_angle]
-
-
-class _Polygon(BaseModel):
-    id: str
-    type: Literal[
-        "ROADBLOCK",
-        "ROADBLOCK_CONNECTOR",
-        "LANE",
-        "LANE_CONNECTOR",
-        "INTERSECTION",
-        "CARPARK_AREA",
-        "DRIVABLE_AREA",
-    ]
-    exterior: list[tuple[float, float]]
-    centerline: list[tuple[float, float, float]] | None = None
-
-
-class _Map(BaseModel):
-    polygons: list[_Polygon]
-    route_lane_ids: list[str]
-    centerline: list[tuple[float, float, float]] | None = None
-
-
-class _Light(BaseModel):
-    lane_connector_id: str
-    red: list[bool]
-
-
-class _Agent(BaseModel):
-    token: str
-    type: str
-    length: float
-    width: float
-    states: list[tuple[float, float, float, float, float] | None]
-
-
-class _Trajectory(BaseModel):
-    dt: float
-    frame: Literal["ego"] = "ego"
-    poses: list[tuple[float, float, float]]
-
-
-class _Proposal(_Trajectory):
-    name: str
-
-
-class _PreviousFrame(BaseModel):
-    t: float
-    ego: _Ego
-    proposals: dict[str, _Trajectory]
-
-
-class _Document(BaseModel):
-    schema_: Literal["navsim-epdms-golden/1"] = "navsim-epdms-golden/1"
-    id: str
-    num_poses: int = HORIZON
-    dt: float = DT
-    vehicle: _Vehicle
-    ego: _Ego
-    ego_history: list[_Past] | None = None
-    map: _Map
-    traffic_lights: list[_Light] = []
-    agents: list[_Agent] = []
-    reference_trajectory: _Trajectory | None = None
-    human_trajectory: _Trajectory | None = None
-    proposals: list[_Proposal]
-    previous_frame: _PreviousFrame | None = None
-
-    model_config = {"alias_generator": lambda name: name.rstrip("_"), "populate_by_name": True}
 
 
 @dataclass(frozen=True)
@@ -177,7 +71,7 @@ def read_case(path: str | Path) -> Case:
 def case_of(data: bytes | str) -> Case:
     """A case from JSON text; raises ``BadInput`` with the field but without a path."""
     try:
-        document = _Document.model_validate_json(data)
+        document = Document.model_validate_json(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"])
@@ -190,28 +84,36 @@ def case_of(data: bytes | str) -> Case:
         raise BadInput("no proposal to score", field="proposals")
     if len(set(names)) != len(names):
         raise BadInput("two proposals have the same name", field="proposals")
-    plans = [
-        _plan(world.ego, proposal, f"proposals[{n}]")
-        for n, proposal in enumerate(document.proposals)
-    ]
+    plans = _plans(world.ego, document.proposals)
     reference = _rival(world.ego, document.reference_trajectory, "reference_trajectory")
     human = _rival(world.ego, document.human_trajectory, "human_trajectory")
     previous = _previous(document.previous_frame, names)
-    return Case(document.id, world, tuple(names), np.array(plans), reference, human, previous)
+    return Case(document.id, world, tuple(names), plans, reference, human, previous)
 
 
-def _rival(ego: Float, part: _Trajectory | None, field: str) -> Float | None:
+def _plans(ego: Float, parts: list[Proposal]) -> Float:
+    """Plans ``[N, 41, 3]``: in one go where all have the same spacing, as files of many proposals do."""
+    if len({(part.dt, len(part.poses)) for part in parts}) == 1:
+        try:
+            poses = np.array([part.poses for part in parts]).reshape(len(parts), -1, 3)
+            return plan_poses(ego[:3], poses, parts[0].dt)
+        except ValueError:
+            pass  # one by one, to say which
+    return np.array([_plan(ego, part, f"proposals[{n}]") for n, part in enumerate(parts)])
+
+
+def _rival(ego: Float, part: Trajectory | None, field: str) -> Float | None:
     return None if part is None else _plan(ego, part, field)
 
 
-def _plan(ego: Float, part: _Trajectory, field: str) -> Float:
+def _plan(ego: Float, part: Trajectory, field: str) -> Float:
     try:
         return plan_poses(ego[:3], np.array(part.poses).reshape(-1, 3), part.dt)
     except ValueError as error:
         raise BadInput(str(error), field=field) from None
 
 
-def _world(document: _Document) -> World:
+def _world(document: Document) -> World:
     try:
         shape = VehicleShape(**document.vehicle.model_dump())
     except ValueError as error:
@@ -230,7 +132,7 @@ def _world(document: _Document) -> World:
     return World(ego, shape, roads, _traffic(document), _signals(document, roads), history)
 
 
-def _roads(part: _Map) -> RoadMap:
+def _roads(part: Map) -> RoadMap:
     route = frozenset(part.route_lane_ids)
     polygons = []
     for polygon in part.polygons:
@@ -242,13 +144,14 @@ def _roads(part: _Map) -> RoadMap:
     return RoadMap.of(polygons, part.centerline or None)
 
 
-def _traffic(document: _Document) -> Traffic:
+def _traffic(document: Document) -> Traffic:
     absent = (np.nan,) * 5
     tracks = []
     for n, agent in enumerate(document.agents):
         rows = [absent if state is None else state for state in agent.states]
         states = np.array(rows, np.float64).reshape(-1, 5)
-        broken = ~np.isfinite(states).all(-1) & [state is not None for state in agent.states]
+        exists = np.array([state is not None for state in agent.states], dtype=bool)
+        broken = exists & ~np.isfinite(states).all(-1)
         if broken.any():
             step = int(broken.argmax())
             raise BadInput("not finite", field=f"agents[{n}] {agent.token}: states[{step}]")
@@ -256,7 +159,7 @@ def _traffic(document: _Document) -> Traffic:
     return Traffic.of(tracks)
 
 
-def _signals(document: _Document, roads: RoadMap) -> Signals:
+def _signals(document: Document, roads: RoadMap) -> Signals:
     connectors = {
         roads.ids[n]: n for n in np.flatnonzero(roads.kinds == int(PolygonKind.LANE_CONNECTOR))
     }
@@ -274,7 +177,7 @@ def _signals(document: _Document, roads: RoadMap) -> Signals:
     return Signals(np.array(polygon, np.int64), np.array(red, bool))
 
 
-def _previous(part: _PreviousFrame | None, names: list[str]) -> Previous | None:
+def _previous(part: PreviousFrame | None, names: list[str]) -> Previous | None:
     if part is None:
         return None
     ego = part.ego.array()

@@ -60,7 +60,7 @@ def plan_comfort(states: Float) -> RuleResult:
         axis=1,
     )
     fine = ((signals > BOUNDS[:, :1]) & (signals < BOUNDS[:, 1:])).all((1, 2))
-    reasons = ["comfortable" if ok else "out of the bounds of comfort" for ok in fine]
+    reasons = np.where(fine, "comfortable", "out of the bounds of comfort").tolist()
     return judged(np.where(fine, 1.0, 0.0), reasons)
 
 

@@ -155,7 +155,7 @@ def _ring(polygon: MapPolygon, number: int) -> Float:
 def _flaws(polygons: Sequence[MapPolygon], rings: Sequence[Float]) -> tuple[str, ...]:
     """Refuse rings without area; name the polygons that cross themselves."""
     for n, ring in enumerate(rings):
-        if len(np.unique(ring, axis=0)) < 3:
+        if len(ring) < 3:
             field = f"map.polygons[{n}] {polygons[n].id}: exterior"
             raise BadInput("fewer than three corners", field=field)
     if not rings:
