@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -23,18 +24,18 @@ class _Grouping(StrEnum):
     group = "group"
 
 
-@app.callback()
-def _group() -> None:
-    """Judge trajectories by driving rules."""
+Cases = Annotated[list[Path], typer.Argument(help="Cases (JSON, schema navsim-epdms-golden/1).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Output = Annotated[Path | None, typer.Option(help="Write the JSON to this file.")]
+Results = dict[str, dict[str, dict[str, Any]]]
+"""Case, proposal, rule: value; null is unscored."""
 
 
 @app.command()
 def epdms(
-    cases: Annotated[
-        list[Path], typer.Argument(help="Cases (JSON, schema navsim-epdms-golden/1).")
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    output: Annotated[Path | None, typer.Option(help="Write the JSON to this file.")] = None,
+    cases: Cases,
+    as_json: AsJson = False,
+    output: Output = None,
     variant: Annotated[
         _Variant, typer.Option(help="As NAVSIM computes it, or with its known defects repaired.")
     ] = _Variant.navsim,
@@ -43,36 +44,90 @@ def epdms(
         typer.Option(help="Progress is measured against the reference alone, or the whole group."),
     ] = _Grouping.pair,
     details: Annotated[
-        bool, typer.Option(help="Add validity, reason, step and agent of every rule.")
+        bool, typer.Option("--details", help="Add validity, reason, step and agent of every rule.")
     ] = False,
 ) -> None:
     """Score the proposals of cases by EPDMS; null is unscored, --details says why.
 
     Example: driveproof score epdms cases/*.json --json
     """
-    from rich.progress import track
-
-    from driveproof.errors import BadInput
-    from driveproof.files import write_json
-    from driveproof.rules import read_case
-
-    results: dict[str, dict[str, dict[str, Any]]] = {}
-    for path in track(cases, "scoring", console=_stderr(), transient=True):
-        case = read_case(path)
-        if case.id in results:
-            raise BadInput(f"a case with the id {case.id!r} was read before", path=path)
-        if case.world.roads.flawed:
-            names = ", ".join(case.world.roads.flawed)
-            typer.echo(f"warning: {path}: polygons that cross themselves: {names}", err=True)
+    results: Results = {}
+    for _, case in _read(cases):
         scores = case.score(variant=variant.value, grouping=grouping.value)
         rows: dict[str, dict[str, Any]] = {}
         for index, name in enumerate(case.names):
             rows[name] = dict(scores.row(index))
             if details:
-                rows[name]["details"] = {
-                    code: asdict(verdict) for code, verdict in scores.verdicts(index).items()
-                }
+                verdicts = scores.verdicts(index)
+                rows[name]["details"] = {code: asdict(each) for code, each in verdicts.items()}
         results[case.id] = rows
+    _deliver(results, as_json, output)
+
+
+@app.command()
+def pdms(
+    cases: Cases,
+    as_json: AsJson = False,
+    output: Output = None,
+) -> None:
+    """Score the proposals of cases by PDMS, the metric of NAVSIM v1, each against the case's reference.
+
+    Example: driveproof score pdms cases/*.json --json
+    """
+    from driveproof.errors import BadInput
+    from driveproof.rules import score_plans_v1
+
+    results: Results = {}
+    for path, case in _read(cases):
+        if case.reference is None:
+            raise BadInput("PDMS needs it", path=path, field="reference_trajectory")
+        scores = score_plans_v1(case.world, case.plans, case.reference)
+        results[case.id] = {name: dict(scores.row(n)) for n, name in enumerate(case.names)}
+    _deliver(results, as_json, output)
+
+
+@app.command("two-stage")
+def two_stage(
+    file: Annotated[Path, typer.Argument(help="Scored frames (schema navsim-twostage-golden/1).")],
+    output: Output = None,
+) -> None:
+    """Aggregate scored frames of pseudo-simulation: weights, stage one, stage two and their product, as JSON.
+
+    Example: driveproof score two-stage frames.json
+    """
+    from driveproof.files import write_json
+    from driveproof.rules import aggregate_file
+
+    results = [asdict(result) for result in aggregate_file(file)]
+    if output is not None:
+        write_json(output, results)
+    typer.echo(json.dumps(results, indent=2, allow_nan=False))
+
+
+def _read(paths: list[Path]) -> Iterator[tuple[Path, Any]]:
+    """Each case with its path, with progress on stderr; warns of flawed maps, refuses an id that comes twice."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from driveproof.errors import BadInput
+    from driveproof.rules import read_case
+
+    seen: set[str] = set()
+    for path in track(paths, "scoring", console=Console(stderr=True), transient=True):
+        case = read_case(path)
+        if case.id in seen:
+            raise BadInput(f"a case with the id {case.id!r} was read before", path=path)
+        seen.add(case.id)
+        if case.world.roads.flawed:
+            names = ", ".join(case.world.roads.flawed)
+            typer.echo(f"warning: {path}: polygons that cross themselves: {names}", err=True)
+        yield path, case
+
+
+def _deliver(results: Results, as_json: bool, output: Path | None) -> None:
+    """Write, print or tabulate the results."""
+    from driveproof.files import write_json
+
     if output is not None:
         write_json(output, results)
     if as_json:
@@ -81,13 +136,7 @@ def epdms(
         _print_table(results)
 
 
-def _stderr() -> Any:
-    from rich.console import Console
-
-    return Console(stderr=True)
-
-
-def _print_table(results: dict[str, dict[str, dict[str, Any]]]) -> None:
+def _print_table(results: Results) -> None:
     """One line a proposal; a dash is unscored."""
     from rich.console import Console
     from rich.table import Table

@@ -183,3 +183,22 @@ def test_command_writes_nothing_when_a_case_is_broken(doc: Doc, tmp_path: Path) 
     assert not out.exists()
     again = CliRunner().invoke(app, ["epdms", str(good), str(good)])
     assert "was read before" in str(again.exception)
+
+
+def test_commands_for_v1_and_two_stages(doc: Doc, tmp_path: Path) -> None:
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps(doc))
+    done = CliRunner().invoke(app, ["pdms", str(path), "--json"])
+    assert "reference_trajectory" in str(done.exception)
+    path.write_text(json.dumps({**doc, "reference_trajectory": cruise(8.0)}))
+    done = CliRunner().invoke(app, ["pdms", str(path), "--json"])
+    assert json.loads(done.stdout)["street"]["p"]["PDMS"] == 1.0
+    place = {"endpoint": [0.0, 0.0], "start": [0.0, 0.0]}
+    rows = {token: {**place, "score": 0.5} for token in "abcd"}
+    stages = {"mapping": [["a", "b", [["c", "d"]]]], "rows": rows}
+    path.write_text(json.dumps({"schema": "navsim-twostage-golden/1", "cases": [stages]}))
+    done = CliRunner().invoke(app, ["two-stage", str(path)])
+    assert json.loads(done.stdout)[0]["combined"] == 0.25
+    del rows["d"]
+    path.write_text(json.dumps({"schema": "navsim-twostage-golden/1", "cases": [stages]}))
+    assert "no such frame" in str(CliRunner().invoke(app, ["two-stage", str(path)]).exception)
