@@ -6,10 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from driveproof.codebook.paper import TABLE_10
 from driveproof.codebook.sweep import fit_power_law
+from driveproof.errors import UserError
 from driveproof.report.figures import error_curves
 from driveproof.report.inputs import Inputs
-from driveproof.report.tables import MISSING, Section, Table, counts, number, percent, texts
+from driveproof.report.tables import MISSING, Section, Table, counts, grid, number, percent, texts
+from driveproof.scene import read_columns
+
+SPLITS = ("train", "dev", "test")
 
 
 def data_section(inputs: Inputs) -> Section:
@@ -32,14 +37,28 @@ def data_section(inputs: Inputs) -> Section:
     for log in logs:
         moments[splits.get(log["scene_key"], "none")] += log["kept"]
     drives = Counter(splits.values())
-    rows = [(name, drives[name], moments[name]) for name in ("train", "dev", "test")]
+    rows = [(name, drives[name], moments[name]) for name in SPLITS]
     tables.append(
         Table("Splits; no drive is in two of them", ("split", "drives", "moments"), texts(rows))
     )
+    tables += _situations(inputs)
     bad = [(entry["path"], entry["problem"]) for entry in scenes.get("bad", [])]
     if bad:
         tables.append(Table("Files left out", ("file", "problem"), texts(bad), texts=2))
     return Section(anchor, title, intro, tuple(tables))
+
+
+def _situations(inputs: Inputs) -> list[Table]:
+    """Drives and moments by what the drive was recorded for."""
+    try:
+        columns = read_columns(inputs.root / "data/scenes", ["scene_key", "situation"]).to_pydict()
+    except UserError:
+        return []  # the gate says what is wrong with the table
+    moments = Counter(columns["situation"])
+    pairs = set(zip(columns["scene_key"], columns["situation"], strict=True))
+    drives = Counter(situation for _, situation in pairs)
+    rows = [(name or "(none)", drives[name], moments[name]) for name in sorted(drives)]
+    return [Table("Situations", ("situation", "drives", "moments"), texts(rows))]
 
 
 _SWEEP_HEAD = ("", "codes", "trajectories", "runs", *(f"{place} {what}" for what in ("ADE", "FDE") for place in ("in", "out", "cross")), "in util.", "out util.")  # fmt: skip
@@ -164,7 +183,7 @@ def mcq_section(inputs: Inputs) -> Section:
     stats = inputs.mcq
     if stats is None:
         return Section(anchor, title, missing="mcq")
-    splits: dict[str, Any] = stats["splits"]
+    splits = {name: stats["splits"][name] for name in SPLITS if name in stats["splits"]}
     rows = [
         (name, split["scenes"], split["items"], sum(split["rejected"].values()), split["drives"])
         for name, split in splits.items()
@@ -177,14 +196,13 @@ def mcq_section(inputs: Inputs) -> Section:
         _pivot("Place of the oracle among the options", "place", splits, "oracle_positions")
     )
     tables += [_separation_table(stats, name) for name in splits if splits[name]["items"]]
-    grid = stats.get("grid") or {}
-    if grid.get("cells"):
-        left = sum((grid.get("rejected") or {}).values())
+    of_grid = stats.get("grid") or {}
+    if of_grid.get("cells"):
+        left = sum((of_grid.get("rejected") or {}).values())
         note = f"{left:,} records that some cell cannot serve are left out of all cells."
-        tables.append(
-            counts("Difficulty grid: questions of each cell", "cell", grid["cells"], note)
-        )
-    intro = "Six candidate trajectories a question, one of them the quantised logged future."
+        cells = {name: number(count) for name, count in of_grid["cells"].items()}
+        tables.append(grid("Difficulty grid: questions of each cell", cells, note))
+    intro = "Candidate trajectories, one of which is the quantised logged future."
     return Section(anchor, title, intro, tuple(tables))
 
 
@@ -198,7 +216,8 @@ def _separation_table(stats: Mapping[str, Any], split: str) -> Table:
     columns = ("mean", "p50", "p75", "p90", "p95")
     ours = stats["splits"][split]["separation"]
     rows: list[tuple[str, ...]] = []
-    for name, paper in stats["paper"]["table_10"].items():
+    for name in TABLE_10:
+        paper = stats["paper"]["table_10"][name]
         mine = ours[name]
         title = name.replace("_", " ").replace("ade", "ADE, m").replace("fde", "FDE, m")
         title = title.replace("ADE, m percent of path", "ADE, % of path")

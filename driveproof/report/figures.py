@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 INK = "#888888"
 """Text and axes: readable on white and on black."""
 COLOURS = ("#3b7dd8", "#e07b39", "#3d9a50", "#9b59b6", "#c0392b", "#16a0a0", "#b8860b", "#7f5539")
+_BORDER_M = 12.0
 _SETTINGS: Any = {
     "svg.hashsalt": "driveproof",
     "svg.fonttype": "none",
@@ -103,7 +104,7 @@ def training_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]
 def bird_eye(
     picture: Any, range_m: float, options: Float, letters: Sequence[str], oracle: int, logged: Float
 ) -> str:
-    """Candidates over a view from above, ego heading up, left is left.
+    """Candidates over a view from above, ego heading up, left is left, cut to where the candidates are.
 
     Parameters
     ----------
@@ -114,26 +115,46 @@ def bird_eye(
     logged
         ``[10, 2]`` what was driven, dotted.
     """
-    with drawing(5.4, 5.4) as (figure, axes):
+    points = np.concatenate([np.zeros((1, 2)), options.reshape(-1, 2), logged])
+    low = np.maximum(points.min(0) - _BORDER_M, -range_m)
+    high = np.minimum(points.max(0) + _BORDER_M, range_m)
+    ahead, across = high - low
+    scale = 5.0 / max(ahead, across)
+    with drawing(scale * across + 0.8, scale * ahead + 0.7) as (figure, axes):
         box = (range_m, -range_m, -range_m, range_m)
         axes.imshow(picture, extent=box, interpolation="nearest")
-        for place, (letter, points) in enumerate(zip(letters, options, strict=True)):
-            path = np.concatenate([np.zeros((1, 2)), points])
+        gap = 0.34 / scale  # inches, a little more than a label is wide
+        labels = _spread(options[:, -1], gap)
+        for place, (letter, path) in enumerate(zip(letters, options, strict=True)):
             colour = COLOURS[place % len(COLOURS)]
-            width = 2.6 if place == oracle else 1.6
-            axes.plot(path[:, 1], path[:, 0], color=colour, lw=width, marker="o", ms=2.5)
+            width = 2.6 if place == oracle else 1.4
+            line = np.concatenate([np.zeros((1, 2)), path])
+            axes.plot(line[:, 1], line[:, 0], color=colour, lw=width, marker="o", ms=2.5)
             axes.annotate(
                 letter,
                 (path[-1, 1], path[-1, 0]),
+                (labels[place, 1], labels[place, 0]),
                 color="white",
                 fontweight="bold",
                 ha="center",
                 va="center",
                 bbox={"boxstyle": "circle,pad=0.2", "color": colour},
+                arrowprops={"arrowstyle": "-", "color": colour},
             )
         axes.plot(logged[:, 1], logged[:, 0], color="white", lw=1.0, ls=":")
-        axes.set_xlim(range_m, -range_m)
-        axes.set_ylim(-range_m, range_m)
+        axes.set_xlim(high[1], low[1])
+        axes.set_ylim(low[0], high[0])
         axes.set_xlabel("y (left), m")
         axes.set_ylabel("x (forward), m")
         return to_svg(figure)
+
+
+def _spread(ends: Float, gap: float) -> Float:
+    """Places ``[M, 2]`` for labels at ``ends``, moved to the right until none is nearer than ``gap`` metres."""
+    placed: list[Float] = []
+    for end in ends:
+        place = end.copy()
+        while any(np.linalg.norm(place - other) < gap for other in placed):
+            place[1] -= gap
+        placed.append(place)
+    return np.array(placed)

@@ -7,7 +7,7 @@ from typing import Any
 
 from driveproof.report.figures import interval_chart, training_curves
 from driveproof.report.inputs import Inputs
-from driveproof.report.tables import Section, Table, estimate, number, percent
+from driveproof.report.tables import Section, Table, estimate, grid, number, percent
 
 _PAPER_NOTE = (
     "Right, wrong, invalid (could not be read) and lost (the model failed) are counted apart; accuracy counts "
@@ -44,6 +44,8 @@ def _histories(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 def _scalars(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, inner in value.items():
+        if key == "settings":
+            continue  # params.yaml says them
         if isinstance(inner, Mapping):
             yield from _scalars(inner, f"{prefix}{key} ")
         elif isinstance(inner, int | float | str):
@@ -66,7 +68,10 @@ def evaluation_section(inputs: Inputs) -> Section:
         if report is None:
             continue
         if run["grid"]:
-            tables.append(_parts_table(f"Difficulty grid: {name}", "cell", report["by_variant"]))
+            cells = {
+                cell: estimate(part["accuracy"]) for cell, part in report["by_variant"].items()
+            }
+            tables.append(grid(f"Difficulty grid, ACC: {name}", cells))
         elif run["pictures"] == "own" and run["mode"] != "choice":
             tables.append(_parts_table(f"By class: {name}", "class", report["by_class"]))
             tables.append(_positions_table(name, report["positions"]))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 MISSING = "–"
+_CELL = re.compile(r"m(\d+)_high([\d.]+)")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,17 @@ def counts(caption: str, of: str, values: Mapping[str, int], note: str = "") -> 
     rows = [(name or "(none)", number(count)) for name, count in ordered]
     total = ("sum", number(sum(values.values())))
     return Table(caption, (of, "count"), (*rows, total), note=note)
+
+
+def grid(caption: str, cells: Mapping[str, str], note: str = "") -> Table:
+    """Cells of the difficulty grid, named like ``m06_high0.85``: a row a bound, a column a number of options."""
+    places = {name: _CELL.fullmatch(name) for name in cells}
+    found = {(m[2], int(m[1])): cells[name] for name, m in places.items() if m}
+    columns = sorted({options for _, options in found})
+    bounds = sorted({high for high, _ in found})
+    rows = tuple((high, *(found.get((high, m), MISSING) for m in columns)) for high in bounds)
+    head = ("similarity at most", *(f"{m} options" for m in columns))
+    return Table(caption, head, rows, note=note)
 
 
 def texts(rows: Sequence[Sequence[Any]]) -> tuple[tuple[str, ...], ...]:

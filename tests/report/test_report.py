@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from driveproof.codebook.sweep import run_sweep, write_sweep
 from driveproof.codebook.trajectories import load_trajectories
 from driveproof.config.codebook import ClusteringParams, CodebookParams
 from driveproof.config.evaluate import EvaluateParams
-from driveproof.config.mcq import Band, McqParams
+from driveproof.config.mcq import Band, GridParams, McqParams
 from driveproof.config.report import ReportParams
 from driveproof.config.sweep import SweepParams
 from driveproof.config.validate import ValidateParams
@@ -29,11 +28,12 @@ from driveproof.mcq import write_items
 from driveproof.mcq.answers import write_answers
 from driveproof.mcq.build import build_splits
 from driveproof.mcq.candidates import Vocabulary
-from driveproof.mcq.grid import Grid
+from driveproof.mcq.grid import difficulty_grid
 from driveproof.mcq.interaction import Answer
 from driveproof.mcq.stats import stats_of
 from driveproof.report import build_report
-from driveproof.report.tables import estimate, number, percent
+from driveproof.report.figures import _spread
+from driveproof.report.tables import estimate, grid, number, percent
 from driveproof.scene import Decision, Direction, ImageRef, SpeedChange, write_scenes
 from driveproof.testing import make_scene
 from driveproof.validation import validate_data, write_results
@@ -92,7 +92,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = build_splits(scenes, splits, Vocabulary(book.codebook), wide, 0)
     for split, result in results.items():
         write_items(result.items, data / f"mcq/{split}.parquet")
-    write_json(data / "mcq/stats.json", stats_of(results, Grid([], Counter())))
+    cells = GridParams(options=(2, 4), highs=(0.9, 0.99))
+    variants = difficulty_grid(results["test"].items, Vocabulary(book.codebook), cells, 0)
+    assert variants.items
+    write_json(data / "mcq/stats.json", stats_of(results, variants))
     limits = ValidateParams(min_questions=1000)
     write_results(validate_data(root, limits), root / "reports/validate")
     params = EvaluateParams(policies=(), baselines=("random", "oracle"), repeats=2)
@@ -102,7 +105,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     answer = Answer(items[0].record_key, 0, "deft", f"I see {EVIL}", "FINAL_CHOICE: B", said, 1)
     write_answers({"tiny deft": [answer]}, root / "reports/evaluate/answers.parquet")
     curve = [{"step": s, "loss": 2.0 - 0.1 * s} for s in range(5)]
-    write_json(root / "reports/sft/summary.json", {"final_loss": 1.625, "history": curve})
+    write_json(root / "reports/sft/sft.json", {"parameters": 1234567, "curve": curve})
     return root
 
 
@@ -147,7 +150,8 @@ def test_the_report_shows_every_chapter_offline(built: Path) -> None:
         "at least 1000 questions",
         "FINAL_CHOICE: B",
         "The policy decided: left, stop",
-        "1.625",
+        "1,234,567",
+        "similarity at most",
     ):
         assert expected in page.text
 
@@ -192,3 +196,17 @@ def test_numbers_never_hide_what_is_lost() -> None:
     scored = {"mean": 0.5, "low": 0.25, "high": 0.75, "n": 1200, "lost": 0}
     assert estimate(scored, 2) == "0.50 [0.25, 0.75] (n 1,200)"
     assert estimate(None) == number(None) == percent(None) == "–"
+
+
+def test_the_grid_has_a_row_a_bound_and_a_column_a_number_of_options() -> None:
+    table = grid("g", {"m10_high0.50": "a", "m02_high0.95": "b", "m02_high0.50": "c", "odd": "x"})
+    assert table.head == ("similarity at most", "2 options", "10 options")
+    assert table.rows == (("0.50", "c", "a"), ("0.95", "b", "–"))
+
+
+def test_labels_keep_their_distance() -> None:
+    ends = np.array([[10.0, 0.0], [10.1, 0.2], [10.0, -1.0], [40.0, 0.0]])
+    places = _spread(ends, 2.0)
+    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)[np.triu_indices(4, 1)]
+    assert apart.min() >= 2.0
+    np.testing.assert_array_equal(places[[0, 3]], ends[[0, 3]])
