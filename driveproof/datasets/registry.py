@@ -15,6 +15,7 @@ from driveproof.datasets import (
     gpudrive,
     interaction,
     kitti,
+    l5kit,
     navsim,
     nuscenes,
     physical_ai,
@@ -56,6 +57,7 @@ _ALL = (
     Format("physical_ai", "PhysicalAI-Autonomous-Vehicles (folder of zips or parquet)", "rear axle", "100 Hz, kept at 10 Hz", "pictures, command, signals", physical_ai.claims, physical_ai.read),
     Format("av2_sensor", "Argoverse 2 sensor logs (folder)", "rear axle", "10 Hz", "velocity, command, signals", av2_sensor.claims, av2_sensor.read),
     Format("av2_forecasting", "Argoverse 2 motion forecasting (parquet)", "box centre", "10 Hz", "box dimensions, pictures, command, signals", av2_forecasting.claims, av2_forecasting.read),
+    Format("l5kit", "L5Kit prediction data (zarr folder)", "vehicle pose", "10 Hz", "pictures, command, signals", l5kit.claims, l5kit.read),
     Format("kitti", "KITTI odometry poses (text)", "camera", "10 Hz nominal", "clock, velocity, surroundings", kitti.claims, kitti.read),
     Format("comma2k19", "comma2k19 minutes (folder)", "camera", "20 Hz", "surroundings, command", comma2k19.claims, comma2k19.read),
     Format("commonroad", "CommonRoad scenarios of recorded traffic (xml)", "shape centre", "10 Hz", "pictures, command, signals", commonroad.claims, commonroad.read),
@@ -80,7 +82,9 @@ def sniff(path: str | Path) -> Format:
     if not path.exists():
         raise BadInput("no such file or folder", path=path)
     inside = sorted(path.iterdir()) if path.is_dir() else []
-    claims = ([entry for entry in _ALL if entry.claims(place)] for place in (path, *inside))
+    claims = (
+        [entry for entry in FORMATS.values() if entry.claims(place)] for place in (path, *inside)
+    )
     claimed = next(filter(None, claims), [])
     if len(claimed) != 1:
         names = ", ".join(entry.name for entry in claimed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import struct
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -529,6 +530,85 @@ def make_commonroad(path: Path, version: str = "2020a", source: str = "NGSIM") -
     return path
 
 
+def blosc_chunk(data: bytes, item: int, block: int | None = None, split: bool = False) -> bytes:
+    """A Blosc 1 chunk: shuffled bytes, LZ4, one stream a block or one a byte of the item."""
+    block = block or max(len(data) // item * item, 1)  # as c-blosc: whole items in a block
+    codec = pa.Codec("lz4_raw")
+    starts, body = [], b""
+    count = -(-len(data) // block)
+    for index in range(count):
+        plain = data[index * block : (index + 1) * block]
+        whole = len(plain) // item * item
+        shuffled = (
+            np.frombuffer(plain, np.uint8, whole).reshape(-1, item).T.tobytes() + plain[whole:]
+        )
+        full = len(plain) == block and split and item <= 16 and block // item >= 128
+        edge = len(shuffled) // (item if full else 1)
+        starts.append(16 + 4 * count + len(body))
+        for k in range(item if full else 1):
+            part = shuffled[k * edge : (k + 1) * edge]
+            packed = codec.compress(part).to_pybytes()
+            packed = part if len(packed) >= len(part) else packed
+            body += struct.pack("<I", len(packed)) + packed
+    flags = 0x1 | 1 << 5 | (0 if split else 0x10)
+    table = struct.pack(f"<{count}I", *starts)
+    size = 16 + len(table) + len(body)
+    return struct.pack("<BBBBIII", 2, 1, flags, item, len(data), block, size) + table + body
+
+
+def make_l5kit(folder: Path) -> Path:
+    """One scene of 10 s and a car ahead, in chunks of 64 rows."""
+    times = _times(10.0, 10.0)
+    poses, lead = world_motion(times)[0], lead_poses(times)
+    count = len(times)
+    turn = np.zeros((count, 3, 3))
+    turn[:, 2, 2] = 1.0
+    turn[:, 0, 0] = turn[:, 1, 1] = np.cos(poses[:, 2])
+    turn[:, 1, 0], turn[:, 0, 1] = np.sin(poses[:, 2]), -np.sin(poses[:, 2])
+    rows = np.arange(count)
+    tables: dict[str, dict[str, Any]] = {
+        "scenes": {
+            "frame_index_interval": np.array([[0, count]], "<i8"),
+            "host": np.array(["host-a101"], "<U16"),
+            "start_time": np.array([1_571_846_863_319_362_048], "<i8"),
+        },
+        "frames": {
+            "timestamp": 1_571_846_863_319_362_048 + np.round(times * 1e9).astype("<i8"),
+            "agent_index_interval": np.stack([rows, rows + 1], axis=-1).astype("<i8"),
+            "ego_translation": np.concatenate([poses[:, :2], np.zeros((count, 1))], axis=1),
+            "ego_rotation": turn,
+        },
+        "agents": {
+            "centroid": lead[:, :2],
+            "extent": np.tile([4.5, 1.9, 1.6], (count, 1)).astype("<f4"),
+            "yaw": lead[:, 2].astype("<f4"),
+            "track_id": np.full(count, 7, "<u8"),
+            "label_probabilities": np.tile(np.eye(17, dtype="<f4")[3], (count, 1)),
+        },
+    }
+    for name, columns in tables.items():
+        (folder / name).mkdir(parents=True)
+        fields = [(key, c.dtype.str, c.shape[1:]) for key, c in columns.items()]
+        length = len(next(iter(columns.values())))
+        table = np.zeros(-(-length // 64) * 64, dtype=fields)
+        for key, column in columns.items():
+            table[key][:length] = column
+        header = {
+            "shape": [length],
+            "chunks": [64],
+            "dtype": [
+                [key, kind, list(shape)] if shape else [key, kind] for key, kind, shape in fields
+            ],
+            "compressor": {"id": "blosc"},
+            "filters": None,
+        }
+        (folder / name / ".zarray").write_text(json.dumps(header))
+        for index in range(len(table) // 64):
+            data = table[64 * index : 64 * index + 64].tobytes()
+            (folder / name / str(index)).write_bytes(blosc_chunk(data, table.dtype.itemsize % 256))
+    return folder
+
+
 MAKERS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "bench2drive": ("Accident_Town03_Route1_W2.tar", make_bench2drive),
     "waymo_e2e": ("frames.tfrecord", make_waymo_e2e),
@@ -542,6 +622,7 @@ MAKERS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "av2_forecasting": ("scenario_made.parquet", make_av2_forecasting),
     "kitti": ("03.txt", make_kitti),
     "comma2k19": ("drive_40", make_comma2k19),
+    "l5kit": ("scenes.zarr", make_l5kit),
     "interaction": ("vehicle_tracks_000.csv", make_interaction),
     "commonroad": ("MADE-1.xml", make_commonroad),
     "plain": ("windows.npz", make_plain_npz),

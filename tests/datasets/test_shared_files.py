@@ -67,6 +67,8 @@ COUNTS: dict[str, tuple[str, int, dict[str, int]]] = {
     "kitti_odometry/poses/03.txt": ("kitti", 161 - 13, ENDS),
     "kitti_odometry/poses/04.txt": ("kitti", 55 - 13, ENDS),
     "kitti_odometry/poses/07.txt": ("kitti", 221 - 13, ENDS),
+    # 248 frames at 10 Hz = 24.7 s
+    "lyft_l5/single_scene.zarr": ("l5kit", 50 - 13, ENDS),
     # 1,200 frames at 20 Hz = 59.95 s
     "comma2k19/Example_1/b0c9d2329ad1606b_2018-08-02--08-34-47/40": ("comma2k19", 120 - 13, ENDS),
 }
