@@ -17,7 +17,7 @@ class EvaluateParams(Section):
     must be the style that the model was trained with. ``max_tokens`` limits each DEFT turn; JEFT has twice as
     many. ``picture_repeats`` and ``grid_repeats`` replace ``repeats`` for the picture ablations and the
     difficulty grid; 0 leaves the grid out. ``max_items`` questions are drawn if there are more, likewise
-    ``max_grid_records`` records of the grid, each in all of its cells; ``threads`` 0 leaves the number to the
+    ``max_grid_records`` records of the grid, each in all of its cells; ``threads`` above 1 pay only on idle cores; 0 leaves the number to the
     model's library.
     """
 
@@ -37,7 +37,7 @@ class EvaluateParams(Section):
     max_items: int = Field(default=150, ge=1)
     max_grid_records: int = Field(default=12, ge=1)
     batch_size: int = Field(default=32, ge=1)
-    threads: int = Field(default=2, ge=0)
+    threads: int = Field(default=1, ge=0)
     timeout_s: float = Field(default=120.0, gt=0.0)
     attempts: int = Field(default=4, ge=1)
     concurrency: int = Field(default=8, ge=1)
