@@ -61,12 +61,10 @@ class Annotator:
         near = [a for a in now.agents if abs(a.x - ego.x) < RANGE and abs(a.y - ego.y) < RANGE]
         poses = np.array([[a.x, a.y, a.heading] for a in near])
         match = self.roads.town.nearest_lane(poses[:, :2], poses[:, 2])
-        heights = ground(self.roads, match.lane, match.arc)
         boxes = [
-            self._box(agent, ego, int(lane), height)
-            for agent, lane, height in zip(near, match.lane, heights.tolist(), strict=True)
+            self._box(agent, ego, int(lane)) for agent, lane in zip(near, match.lane, strict=True)
         ]
-        z = float(heights[0])
+        z = ego.z
         x, y, yaw = ego.x, -ego.y, math.degrees(-ego.heading)
         noise = self.rng.normal(0.0, GNSS_NOISE, 2).tolist()
         return {
@@ -95,8 +93,8 @@ class Annotator:
             },
         }
 
-    def _box(self, agent: AgentState, ego: AgentState, lane: int, z: float) -> dict[str, Any]:
-        body, x, y = agent.body, agent.x, -agent.y
+    def _box(self, agent: AgentState, ego: AgentState, lane: int) -> dict[str, Any]:
+        body, x, y, z = agent.body, agent.x, -agent.y, agent.z
         yaw = math.degrees(math.remainder(-agent.heading, math.tau))
         distance = math.hypot(x - ego.x, y + ego.y)
         box: dict[str, Any] = {
@@ -172,16 +170,6 @@ def commands(path: Path, front: float, rear: float) -> tuple[Command, Command]:
         near = ahead.pop(0).command
     far = ahead[0].command if ahead and ahead[0].start < front + 120.0 else Command.FOLLOW
     return near, far
-
-
-def ground(roads: Roads, lane: np.ndarray[Any, np.dtype[np.int64]], arc: Float) -> Float:
-    """Height of the road ``[N]`` at places given by lane and arc length."""
-    table = roads.town.lanes
-    heights = [
-        np.interp(s, table.arc[table.points(i)], table.centre[table.points(i), 2])
-        for i, s in zip(lane.tolist(), arc.tolist(), strict=True)
-    ]
-    return np.asarray(heights, dtype=np.float64)
 
 
 def _signal_box(signal: MapSignal, affects: bool, now: WorldSnapshot, path: Path) -> dict[str, Any]:

@@ -15,8 +15,6 @@ from driveproof.config.collect import CollectParams
 from driveproof.render import (
     Box,
     Camera,
-    LightView,
-    SignView,
     View,
     lights_of,
     render_bev,
@@ -25,10 +23,9 @@ from driveproof.render import (
 )
 from driveproof.render import Weather as Sky
 from driveproof.sim.world import AgentState, WorldSnapshot
+from driveproof.sim.world.perception import LEVEL
 from driveproof.sim.world.roads import Roads
 
-SIGHT = 90.0
-"""Lights and signs further away are not drawn, m."""
 BLINK_HZ = 1.5
 """Indicators flash so often a second."""
 
@@ -42,11 +39,9 @@ class Painter:
     weather: Weather
     params: CollectParams
     _cameras: dict[str, Camera] = field(init=False)
-    _signs: tuple[SignView, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self._cameras = {mount.folder: camera_of(mount) for mount in self.mounts}
-        self._signs = signs_of(self.roads.town)
 
     def paint(self, snapshot: WorldSnapshot, frame: int) -> dict[str, bytes]:
         """Folder -> JPEG for the pictures due in ``frame``; empty in between."""
@@ -66,15 +61,16 @@ class Painter:
     def view(self, snapshot: WorldSnapshot) -> View:
         """What is drawn of a snapshot."""
         ego = snapshot.ego
-        others = snapshot.agents[1:]
-        lights = lights_of(self.roads.town, snapshot.lights)
+        others = [a for a in snapshot.agents[1:] if abs(a.z - ego.z) < LEVEL]
+        town, here = self.roads.town, np.array([ego.x, ego.y])
         return View(
-            town=self.roads.town,
+            town=town,
             ego=np.array([ego.x, ego.y, ego.heading]),
             boxes=tuple(_box(agent, snapshot.time) for agent in others),
-            lights=tuple(light for light in lights if _near(light, ego)),
-            signs=tuple(sign for sign in self._signs if _near(sign, ego)),
+            lights=lights_of(town, snapshot.lights, here),
+            signs=signs_of(town, here),
             weather=sky_of(self.weather),
+            ego_z=ego.z,
         )
 
     def _jpeg(self, pixels: NDArray[np.uint8]) -> bytes:
@@ -106,11 +102,6 @@ def sky_of(weather: Weather) -> Sky:
     if weather.fog_density >= 40.0:
         return Sky.FOG
     return Sky.CLOUDY if weather.cloudiness >= 40.0 else Sky.CLEAR
-
-
-def _near(thing: LightView | SignView, ego: AgentState) -> bool:
-    x, y = float(thing.position[0]), float(thing.position[1])
-    return abs(x - ego.x) < SIGHT and abs(y - ego.y) < SIGHT
 
 
 def _box(agent: AgentState, time: float) -> Box:

@@ -18,6 +18,8 @@ from driveproof.sim.world.traffic import Traffic, update_indicators
 
 AFTER = 330.0
 """Metres of way planned beyond a situation's place."""
+SETTLE = 22.0
+"""Metres before the ego without another junction: it could not give way in time."""
 TRIES = 20
 EGO_ID = 1
 
@@ -89,8 +91,8 @@ class Stage:
         s = start - distance - EGO.front
         if s < 3.0:
             raise NoPlace("approach too short")
-        front = s + EGO.front
-        if any(c.start < min(front + 8.0, start - 1.0) and c.end + 6.0 > s for c in path.crossings):
+        soon = min(s + EGO.front + SETTLE, start - 1.0)
+        if any(c.start < soon and c.end + 6.0 > s for c in path.crossings):
             raise NoPlace("starts in another junction")
         return self._ego(path, s)
 
@@ -131,9 +133,13 @@ class Stage:
         s = ego.s_front + gap + body.length / 2.0 - body.rear
         return Vehicle.on_path(EGO_ID + 1, body, ego.path, s, speed)
 
-    def walker(self, agent_id: int, waypoints: list[tuple[float, float]], pace: float) -> Walker:
-        """A pedestrian."""
-        return Walker(agent_id, random_walker(self.rng), waypoints, pace)
+    def walker(
+        self, agent_id: int, waypoints: list[tuple[float, float]], pace: float, z: float
+    ) -> Walker:
+        """A pedestrian on a road of height ``z``."""
+        walker = Walker(agent_id, random_walker(self.rng), waypoints, pace)
+        walker.z = z
+        return walker
 
     def open(self, ego: Vehicle, vehicles: Iterable[Vehicle] = ()) -> World:
         """The world with the ego, the situation's own vehicles and traffic."""
@@ -165,6 +171,7 @@ def shifted(path: Path, offset: np.ndarray[tuple[int, ...], np.dtype[np.float64]
     return Path.of(
         path.xy[:count] + offset[:, None] * normal,
         limit=path.limit[:count],
+        z=path.z[:count],
         stops=path.stops,
         crossings=path.crossings,
     )

@@ -26,18 +26,18 @@ class SituationKind:
 SITUATIONS: dict[str, SituationKind] = {
     kind.name: kind
     for kind in (
-        SituationKind("LeadBrakes", 1.2, leads.lead_brakes),
+        SituationKind("LeadBrakes", 1.6, leads.lead_brakes),
         SituationKind("SlowLead", 0.6, leads.slow_lead),
-        SituationKind("StopAndGo", 0.8, leads.stop_and_go),
+        SituationKind("StopAndGo", 1.1, leads.stop_and_go),
         SituationKind("CutIn", 0.8, leads.cut_in),
-        SituationKind("RedLight", 1.4, junctions.red_light),
-        SituationKind("YellowLight", 0.8, junctions.yellow_light),
-        SituationKind("StopSign", 0.8, junctions.stop_sign),
-        SituationKind("TurnLeft", 1.6, junctions.turn_left),
-        SituationKind("TurnRight", 1.6, junctions.turn_right),
-        SituationKind("ParkedCar", 1.0, blockers.parked_car),
-        SituationKind("Accident", 0.8, blockers.accident),
-        SituationKind("PedestrianCrossing", 1.2, blockers.pedestrian_crossing),
+        SituationKind("RedLight", 2.0, junctions.red_light),
+        SituationKind("YellowLight", 1.2, junctions.yellow_light),
+        SituationKind("StopSign", 1.1, junctions.stop_sign),
+        SituationKind("TurnLeft", 1.3, junctions.turn_left),
+        SituationKind("TurnRight", 1.3, junctions.turn_right),
+        SituationKind("ParkedCar", 0.9, blockers.parked_car),
+        SituationKind("Accident", 0.7, blockers.accident),
+        SituationKind("PedestrianCrossing", 1.4, blockers.pedestrian_crossing),
         SituationKind("FreeDrive", 0.6, open_road.free_drive),
         SituationKind("StartFromStandstill", 0.8, open_road.start_from_standstill),
     )

@@ -30,7 +30,7 @@ def _parked(stage: Stage, ego: Vehicle, agent_id: int, s: float, offset: float) 
 
 def _thing(ego: Vehicle, agent_id: int, body: Body, s: float, offset: float) -> Obstacle:
     x, y, heading = ego.path.pose(s, offset).tolist()
-    return Obstacle(agent_id, body, x, y, heading)
+    return Obstacle(agent_id, body, x, y, heading, float(ego.path.z[ego.path.index(s)]))
 
 
 def parked_car(stage: Stage) -> World:
@@ -76,7 +76,9 @@ def pedestrian_crossing(stage: Stage) -> World:
         ends = [ego.path.point(at, -right - 1.2), ego.path.point(at, left + 1.5)]
         if stage.rng.random() < 0.35:
             ends.reverse()
-        walker = stage.walker(world.next_id(), ends, stage.uniform(1.2, 2.0))
+        walker = stage.walker(
+            world.next_id(), ends, stage.uniform(1.2, 2.0), float(ego.path.z[ego.path.index(at)])
+        )
         walker.trigger_eta = stage.uniform(2.6, 4.0)
         world.walkers.append(walker)
     return world

@@ -29,7 +29,7 @@ def red_light(stage: Stage) -> World:
     if cycle is None or len(cycle.phases) < 2:
         raise NoPlace("light without a red phase")
     arrival = (stop.s - ego.s_front) / max(ego.speed, 3.0)
-    green_at = min(arrival + stage.uniform(3.0, 8.0), 14.0)
+    green_at = min(arrival + stage.uniform(5.0, 10.0), 17.0)
     cycle.set_phase(stop.signal_id, -green_at, 0.0)
     return stage.open(ego)
 

@@ -11,19 +11,22 @@ from driveproof.sim.world import SpeedPhase, SpeedScript, Style, Vehicle, World
 from driveproof.sim.world.fleet import random_vehicle
 from driveproof.sim.world.path import STEP
 
+MERGE_GAP = 3.0
+"""Metres that must be free between the bumpers when a lane change begins."""
+
 
 def lead_brakes(stage: Stage) -> World:
     """The lead brakes hard, to a stop or to a crawl, once or twice, and drives on."""
     ego = stage.ego_on_run(90.0)
     lead = stage.lead(ego, stage.uniform(12.0, 24.0), ego.speed)
-    low = 0.0 if stage.rng.random() < 0.6 else stage.uniform(1.5, 4.0)
+    low = 0.0 if stage.rng.random() < 0.75 else stage.uniform(1.5, 4.0)
     brake = stage.uniform(4.0, 7.0)
     lead.script = SpeedScript(
         stage.uniform(2.0, 5.0),
         (
-            SpeedPhase(stage.uniform(3.5, 6.0), low, brake),
+            SpeedPhase(stage.uniform(5.5, 9.0), low, brake),
             SpeedPhase(stage.uniform(4.0, 6.0), 30.0),
-            SpeedPhase(stage.uniform(2.0, 4.0), 0.0, 4.0),
+            SpeedPhase(stage.uniform(4.0, 8.0), 0.0, 4.0),
         ),
     )
     stage.ego_clear = 90.0
@@ -49,36 +52,43 @@ def stop_and_go(stage: Stage) -> World:
     lead = stage.lead(ego, stage.uniform(5.0, 9.0), ego.speed)
     phases = []
     for _ in range(4):
-        phases.append(SpeedPhase(stage.uniform(2.5, 4.5), stage.uniform(2.5, 5.5)))
-        phases.append(SpeedPhase(stage.uniform(2.0, 4.0), 0.0, stage.uniform(2.5, 4.5)))
+        phases.append(SpeedPhase(stage.uniform(3.0, 5.0), stage.uniform(3.0, 6.0)))
+        phases.append(SpeedPhase(stage.uniform(3.0, 6.0), 0.0, stage.uniform(2.5, 4.5)))
     lead.script = SpeedScript(0.0, tuple(phases))
     stage.ego_clear = 90.0
     return stage.open(ego, [lead])
 
 
 def cut_in(stage: Stage) -> World:
-    """A slower vehicle of the neighbouring lane changes into the ego's lane closely ahead."""
+    """A vehicle of the neighbouring lane changes into the ego's lane closely ahead and slows down."""
     ego = stage.ego_on_run(90.0, neighbour=True)
     path, i = ego.path, ego.path.index(ego.s)
     from_left = path.left_own[i] >= path.right[i]
     beside = float(path.left_own[i] if from_left else -path.right[i]) / 1.5
     body = random_vehicle(stage.rng)
-    start = ego.s_front + stage.uniform(8.0, 14.0) + body.length / 2.0
-    begin = start + ego.speed * stage.uniform(1.0, 2.5)
-    length = stage.uniform(18.0, 28.0)
+    start = ego.s_front + stage.uniform(6.0, 13.0) + body.length / 2.0
+    speed = ego.speed * stage.uniform(0.95, 1.0)
+    begin = start + speed * stage.uniform(0.3, 1.2)
+    length = max(18.0, stage.uniform(2.7, 3.3) * speed)
     if path.in_junction[path.index(start) : path.index(begin + length)].any():
         raise NoPlace("lane change would reach into a junction")
     s = np.arange(samples(path)) * STEP
     t = np.clip((s - begin) / length, 0.0, 1.0)
     offset = beside * (1.0 - t * t * (3.0 - 2.0 * t))
-    intruder = Vehicle.on_path(
-        2, body, shifted(path, offset), start - body.rear, ego.speed * stage.uniform(0.88, 1.0)
-    )
-    intruder.style = replace(Style(), brake=1.3, speed_factor=stage.uniform(0.5, 0.75))
+    intruder = Vehicle.on_path(2, body, shifted(path, offset), start - body.rear, speed)
+    slower = SpeedPhase(stage.uniform(4.0, 7.0), speed * stage.uniform(0.4, 0.75), 2.5)
+    intruder.style = replace(Style(), speed_factor=1.0)
+    intruder.script = SpeedScript((begin + 0.6 * length - start) / max(speed, 1.0), (slower,))
     intruder.script_indicator = True
 
+    stay = shifted(path, np.full(samples(path), beside))
+
     def indicate(world: World) -> None:
-        changing = begin - 12.0 < intruder.s < begin + length
+        closing = max(0.0, world.ego.speed - intruder.speed)
+        gap = intruder.s_back - world.ego.s_front - 2.0 * closing
+        if begin - 4.0 < intruder.s < begin + 4.0 and gap < MERGE_GAP:
+            intruder.path = stay  # it has fallen back: nobody changes lanes into somebody
+        changing = intruder.path is not stay and begin - 12.0 < intruder.s < begin + length
         intruder.indicator = ("right" if from_left else "left") if changing else ""
 
     stage.hooks.append(indicate)

@@ -137,6 +137,11 @@ class Vehicle:
         return self.state.y + self.body.rear * math.sin(self.state.heading)
 
     @property
+    def z(self) -> float:
+        """Height of the road under it, m."""
+        return float(self.path.z[self.path.index(self.s)])
+
+    @property
     def heading(self) -> float:
         """Radians."""
         return self.state.heading
@@ -179,6 +184,7 @@ class Walker:
     y: float = 0.0
     heading: float = 0.0
     speed: float = 0.0
+    z: float = 0.0
     leg: int = 1
     started: bool = False
 
@@ -224,6 +230,7 @@ class Obstacle:
     x: float
     y: float
     heading: float = 0.0
+    z: float = 0.0
 
     kind = AgentKind.OBSTACLE
     speed = 0.0

@@ -12,7 +12,7 @@ from driveproof.geometry.arrays import Float
 from driveproof.scene import AgentKind
 from driveproof.sim.world.agents import LateralPlan, Obstacle, Vehicle, Walker
 from driveproof.sim.world.path import STEP
-from driveproof.sim.world.perception import Blocker
+from driveproof.sim.world.perception import LEVEL, Blocker
 
 CLEARANCE = 0.7
 """Metres wanted between the bodies while passing."""
@@ -124,7 +124,7 @@ def _free(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) -> bool:
     half = driver.body.width / 2.0
     duration = (plan.end - driver.s) / min(max(driver.speed, 3.5), PASSING_SPEED)
     for agent in agents:
-        if agent is driver or stands(agent):
+        if agent is driver or stands(agent) or abs(agent.z - driver.z) > LEVEL:
             continue
         if abs(agent.x - driver.x) + abs(agent.y - driver.y) > 130.0:
             continue

@@ -65,6 +65,8 @@ class Path:
         ``[N]`` the same to the left without lanes of oncoming traffic, m.
     in_junction
         ``[N]`` flags.
+    z
+        ``[N]`` height of the road, m: what is on another level is not in the way.
     length
         Metres without the tail.
     """
@@ -78,6 +80,7 @@ class Path:
     left_own: Float
     right: Float
     in_junction: Bool
+    z: Float
     length: float
     stops: tuple[StopPoint, ...] = ()
     crossings: tuple[Crossing, ...] = ()
@@ -92,6 +95,7 @@ class Path:
         left: ArrayLike = 1.75,
         left_own: ArrayLike | None = None,
         right: ArrayLike = 1.75,
+        z: ArrayLike = 0.0,
         stops: Sequence[StopPoint] = (),
         crossings: Sequence[Crossing] = (),
     ) -> Path:
@@ -132,6 +136,7 @@ class Path:
             left_own=lefts if left_own is None else along(left_own),
             right=along(right),
             in_junction=inside,
+            z=along(z),
             length=float(line.length),
             stops=tuple(sorted(stops, key=lambda stop: stop.s)),
             crossings=tuple(sorted(crossings, key=lambda crossing: crossing.start)),

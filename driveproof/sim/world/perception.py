@@ -27,7 +27,9 @@ MARGIN = 0.35
 """Free width wanted beside the body, m."""
 WALKER_TIMES = (0.7, 1.4, 2.1, 2.8)
 """Seconds ahead at which walkers are expected."""
-VEHICLE_TIMES = (0.6, 1.2)
+LEVEL = 3.5
+"""Agents with more than this difference in height are on another road, m."""
+VEHICLE_TIMES = (0.6, 1.2, 2.0)
 """Seconds ahead at which vehicles going the same way are expected."""
 
 Agent = Vehicle | Walker | Obstacle
@@ -53,6 +55,7 @@ class Surroundings:
     speed: Float
     ahead: Float
     walker: Float
+    z: Float
 
     @classmethod
     def of(cls, agents: Sequence[Agent]) -> Surroundings:
@@ -75,9 +78,9 @@ class Surroundings:
                     px, py = agent.path.point(at, agent.offset_at(at))
                     ph = float(agent.path.heading[agent.path.index(at)])
                 owners.append(agent)
-                rows.append((px, py, ph, *half, speed, ahead, walker))
-        table = np.array(rows, dtype=np.float64).reshape(-1, 8)
-        return cls(tuple(owners), table[:, :5], table[:, 5], table[:, 6], table[:, 7])
+                rows.append((px, py, ph, *half, speed, ahead, walker, agent.z))
+        table = np.array(rows, dtype=np.float64).reshape(-1, 9)
+        return cls(tuple(owners), table[:, :5], *table[:, 5:].T)
 
 
 def find_blockers(drivers: Sequence[Vehicle], around: Surroundings) -> list[list[Blocker]]:
@@ -164,7 +167,8 @@ def _close(drivers: Sequence[Vehicle], points: Float, around: Surroundings) -> B
     beyond = (boxes[:, :2] < low - reach[:, None]) | (boxes[:, :2] > high + reach[:, None])
     ids = np.array([agent.agent_id for agent in around.agents])
     own = np.array([v.agent_id for v in drivers])[:, None] == ids
-    return np.asarray(~beyond.any(-1) & ~own)
+    level = np.abs(np.array([v.z for v in drivers])[:, None] - around.z) < LEVEL
+    return np.asarray(~beyond.any(-1) & ~own & level)
 
 
 def _sorted_blockers(

@@ -134,6 +134,7 @@ class Roads:
             left=left,
             left_own=left_own,
             right=right,
+            z=table.centre[index, 2],
             stops=_without_twins(stops),
             crossings=self._crossings(lanes, starts),
         )

@@ -11,7 +11,7 @@ from driveproof.sim.world.agents import Body, DriverDecision, Reason
 
 @dataclass(frozen=True)
 class AgentState:
-    """One agent: box centre x, y (m), heading (rad), speed (m/s) along it, acceleration (m/s²),
+    """One agent: box centre x, y (m), height z of the road (m), heading (rad), speed (m/s) along it, acceleration (m/s²),
     yaw rate (rad/s), wheel angle (rad); ``indicator`` is "left", "right", "hazard" or ""."""
 
     agent_id: int
@@ -21,6 +21,7 @@ class AgentState:
     y: float
     heading: float
     speed: float
+    z: float = 0.0
     accel: float = 0.0
     yaw_rate: float = 0.0
     steer: float = 0.0

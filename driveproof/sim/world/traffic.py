@@ -13,6 +13,7 @@ from driveproof.sim.world.agents import Vehicle
 from driveproof.sim.world.fleet import random_vehicle
 from driveproof.sim.world.idm import Style
 from driveproof.sim.world.path import Path
+from driveproof.sim.world.perception import LEVEL
 from driveproof.sim.world.roads import TOP_SPEED, Roads
 from driveproof.sim.world.world import World
 
@@ -79,7 +80,10 @@ class Traffic:
     def _add(self, world: World, point: int, lane: int) -> bool:
         table = self.roads.town.lanes
         x, y = table.centre[point, :2].tolist()
-        if any(abs(a.x - x) + abs(a.y - y) < SPACING for a in world.agents):
+        z = float(table.centre[point, 2])
+        if any(
+            abs(a.x - x) + abs(a.y - y) < SPACING and abs(a.z - z) < LEVEL for a in world.agents
+        ):
             return False
         if self._disturbs_ego(world, x, y):
             return False

@@ -13,7 +13,7 @@ from driveproof.sim.world.agents import Obstacle, Vehicle, Walker
 from driveproof.sim.world.driver import Situation, decide
 from driveproof.sim.world.lights import TrafficLights
 from driveproof.sim.world.passing import Agent
-from driveproof.sim.world.perception import Surroundings, find_blockers
+from driveproof.sim.world.perception import LEVEL, Surroundings, find_blockers
 from driveproof.sim.world.snapshot import AgentState, WorldSnapshot
 from driveproof.sim.world.yielding import RightOfWay, meetings_of
 
@@ -131,7 +131,8 @@ class World:
     def note_collisions(self) -> None:
         """Append (time, agent id) to ``collisions`` for everybody whom the ego touches now."""
         others = self.agents[1:]
-        near = [a for a in others if abs(a.x - self.ego.x) + abs(a.y - self.ego.y) < 20.0]
+        x, y, z = self.ego.x, self.ego.y, self.ego.z
+        near = [a for a in others if abs(a.x - x) + abs(a.y - y) < 20.0 and abs(a.z - z) < LEVEL]
         if not near:
             return
         poses = np.array([[a.x, a.y, a.heading] for a in [self.ego, *near]])
@@ -150,6 +151,7 @@ def _state(agent: Agent) -> AgentState:
         y=agent.y,
         heading=agent.heading,
         speed=agent.speed,
+        z=agent.z,
     )
     if not isinstance(agent, Vehicle):
         return state
@@ -163,6 +165,7 @@ def _state(agent: Agent) -> AgentState:
         y=state.y,
         heading=state.heading,
         speed=state.speed,
+        z=state.z,
         accel=bicycle.accel,
         yaw_rate=bicycle.speed * math.tan(bicycle.steer) / agent.body.wheelbase,
         steer=bicycle.steer,

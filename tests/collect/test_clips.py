@@ -1,0 +1,169 @@
+"""Clips of real drives on a real town: readable, reproducible, and without accidents."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from driveproof.collect.annotation import commands
+from driveproof.collect.campaign import collect
+from driveproof.collect.episode import Spoiled, drive
+from driveproof.collect.recorder import ClipTask, record_clip, roads_of
+from driveproof.collect.situations import SITUATIONS, shares
+from driveproof.collect.staging import NoPlace
+from driveproof.config.collect import CollectParams
+from driveproof.datasets import open_logs
+from driveproof.errors import BadInput
+from driveproof.scene import Command, LightState, Log, WindowReport, WindowRules, scenes_of
+from driveproof.sim.world import Crossing, Reason
+from driveproof.sim.world import Path as Way
+
+TINY = CollectParams(
+    towns=("Town01",), clips=3, seconds=8.0, workers=1, traffic=5, front_width=64, front_height=36,
+    side_width=32, side_height=18, bev_pixels=32, weathers=(0, 14),
+)  # fmt: skip
+
+
+def one_log(path: Path) -> Log:
+    (log,) = open_logs("bench2drive", [path])
+    assert isinstance(log, Log)
+    return log
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("clip")
+    record = record_clip(ClipTask(0, "RedLight", 3, TINY, folder))
+    assert record.clip
+    return folder / f"{record.clip}.tar"
+
+
+def test_a_clip_reads_back_as_a_drive_with_pictures_lights_and_commands(clip: Path) -> None:
+    log = one_log(clip)
+    assert log.town == "Town01"
+    assert log.situation == "RedLight"
+    assert len(log.times) == 80
+    assert {k: len(v[1]) for k, v in log.images.items()} == dict.fromkeys(
+        ("front", "front_left", "front_right"), 16
+    )
+    step = np.hypot(*np.diff(log.poses[:, :2], axis=0).T)
+    assert log.velocity is not None
+    assert step.sum() == pytest.approx(np.trapezoid(log.velocity[:, 0], log.times), rel=0.02)
+    affecting = [s for row in log.signals.values() for s in row if s.affects_ego]
+    assert {s.kind for s in affecting} == {"traffic_light"}
+    assert {s.state for s in affecting} >= {LightState.RED}
+    assert log.agents is not None
+    assert len(log.agents) > 0
+    report = WindowReport()
+    scenes = list(scenes_of(log, WindowRules(), report))
+    assert len(scenes) == 3  # 8 s minus 1.5 s of history and 5 s of future
+    assert not scenes[0].missing
+
+
+def test_the_ego_stands_where_its_pose_says(clip: Path) -> None:
+    log = one_log(clip)
+    roads = roads_of("Town01")
+    match = roads.town.nearest_lane(log.poses[:, :2], log.poses[:, 2])
+    assert np.abs(match.lateral).max() < 1.2
+    assert np.abs(match.heading_error).max() < 0.9
+
+
+def test_the_same_seed_gives_the_same_bytes_however_many_workers(tmp_path: Path) -> None:
+    for name, workers in (("one", 1), ("two", 2)):
+        collect(TINY.model_copy(update={"workers": workers}), 5, tmp_path / name)
+    names = sorted(p.name for p in (tmp_path / "one").iterdir())
+    assert names == sorted(p.name for p in (tmp_path / "two").iterdir())
+    assert len(names) == 4
+    for name in names:
+        one, two = (tmp_path / folder / name for folder in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes(), name
+    index = json.loads((tmp_path / "one" / "index.json").read_text())
+    assert sum(index["situations"].values()) == 3
+
+
+def outcomes_of(situations: Iterable[str], towns: Iterable[str], seeds: int) -> Counter[str]:
+    outcomes: Counter[str] = Counter()
+    for situation, town, seed in product(situations, towns, range(seeds)):
+        try:
+            drive(situation, roads_of(town), seed, f"{situation}/{town}", 12.0, 10)
+            outcomes["driven"] += 1
+        except NoPlace:
+            outcomes["no_place"] += 1
+        except Spoiled as reason:
+            outcomes[str(reason)] += 1
+    return outcomes
+
+
+def test_the_expert_neither_collides_nor_runs_red_lights() -> None:
+    outcomes = outcomes_of(SITUATIONS, ["Town03"], 1)
+    assert outcomes["driven"] >= 8
+    assert outcomes["collision"] == outcomes["red_light"] == outcomes["off_path"] == 0
+
+
+@pytest.mark.slow
+def test_over_many_drives_the_expert_collides_in_at_most_one_of_a_hundred() -> None:
+    outcomes = outcomes_of(SITUATIONS, ["Town01", "Town03", "Town05", "Town10HD"], 4)
+    assert outcomes["driven"] >= 120
+    assert outcomes["red_light"] == 0
+    assert outcomes["collision"] <= 0.01 * outcomes["driven"]
+
+
+@pytest.mark.parametrize(
+    ("situation", "reason"),
+    [
+        ("RedLight", Reason.RED_LIGHT),
+        ("LeadBrakes", Reason.LEAD),
+        ("PedestrianCrossing", Reason.PEDESTRIAN),
+        ("ParkedCar", Reason.PASSING),
+    ],
+)
+def test_a_situation_makes_the_expert_do_what_it_is_named_for(
+    situation: str, reason: Reason
+) -> None:
+    found: Counter[bool] = Counter()
+    for seed in range(12):
+        try:
+            episode = drive(situation, roads_of("Town03"), seed, situation, 12.0, 4)
+        except (NoPlace, Spoiled):
+            continue
+        found[any(s.decision.reason is reason for s in episode.snapshots)] += 1
+        if found[True] >= 2:
+            break
+    assert found[True] > found[False]
+
+
+def test_the_navigator_speaks_before_the_junction_and_until_its_end() -> None:
+    x = np.arange(300.0)
+    crossings = [
+        Crossing(100.0, 120.0, 1, Command.LEFT),
+        Crossing(200.0, 215.0, 2, Command.RIGHT),
+    ]
+    path = Way.of(np.stack([x, np.zeros_like(x)], 1), crossings=crossings)
+    spoken = [commands(path, s + 3.9, s) for s in (40.0, 70.0, 119.0, 121.0, 170.0)]
+    assert [near for near, _ in spoken] == [
+        Command.FOLLOW, Command.LEFT, Command.LEFT, Command.FOLLOW, Command.RIGHT,
+    ]  # fmt: skip
+    assert spoken[1][1] is Command.FOLLOW  # the second junction is too far to be spoken of
+    assert spoken[2][1] is Command.RIGHT
+
+
+def test_shares_add_up_and_follow_the_weights() -> None:
+    names = Counter(shares({}, 145))
+    assert sum(names.values()) == 145
+    assert names["TurnLeft"] > names["FreeDrive"]
+    only = shares({name: float(name == "CutIn") for name in SITUATIONS}, 7)
+    assert only == ["CutIn"] * 7
+
+
+def test_unknown_names_are_the_users_errors(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no situation 'Flying'"):
+        shares({"Flying": 1.0}, 3)
+    with pytest.raises(BadInput, match="no weather 99"):
+        collect(TINY.model_copy(update={"weathers": (99,)}), 0, tmp_path / "raw")
+    assert not (tmp_path / "raw").exists()
