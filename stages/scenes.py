@@ -32,7 +32,9 @@ def main() -> None:
     )
     columns = read_columns(OUT, ["scene_key", "situation"]).to_pydict()
     situations = dict(zip(columns["scene_key"], columns["situation"], strict=True))
-    splits = split_scenes(situations, section.split.model_dump(), params.seed)
+    split = section.split
+    shares = {"train": split.train, "dev": split.dev, "test": split.test}
+    splits = split_scenes(situations, shares, params.seed)
     write_json(OUT / "splits.json", splits)
     print(f"{report.kept} scenes of {len(splits)} drives, {report.rejected.total()} rejected")
 
