@@ -160,17 +160,19 @@ def _traffic(document: Document) -> Traffic:
 
 
 def _signals(document: Document, roads: RoadMap) -> Signals:
-    connectors = {
-        roads.ids[n]: n for n in np.flatnonzero(roads.kinds == int(PolygonKind.LANE_CONNECTOR))
-    }
+    """Lights of lanes off the route are left out: no rule reads them."""
+    lanes = {roads.ids[n]: int(n) for n in np.flatnonzero(roads.lanes)}
+    route = frozenset(document.map.route_lane_ids)
     polygon, red = [], []
     for n, light in enumerate(document.traffic_lights):
         field = f"traffic_lights[{n}] {light.lane_connector_id}"
         if len(light.red) < STEPS:
             raise BadInput(f"{len(light.red)} states, {STEPS} are needed", field=field)
-        if light.lane_connector_id not in connectors:
-            raise BadInput("the map has no lane connector of that id", field=field)
-        polygon.append(connectors[light.lane_connector_id])
+        if light.lane_connector_id not in route:
+            continue
+        if light.lane_connector_id not in lanes:
+            raise BadInput("the map has no lane of that id", field=field)
+        polygon.append(lanes[light.lane_connector_id])
         red.append(light.red[:STEPS])
     if not polygon:
         return Signals.none()

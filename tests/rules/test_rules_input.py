@@ -67,9 +67,9 @@ BROKEN = {
     "unordered past": (_set("ego_history", 2, "t", value=-1.2), "ascend"),
     "other schema": (_set("schema", value="golden/9"), "schema"),
     "other rate": (_set("num_poses", value=50), "expected 40"),
-    "light without lane": (
-        _set("traffic_lights", value=[{"lane_connector_id": "x", "red": [True] * 41}]),
-        "no lane connector",
+    "short light": (
+        _set("traffic_lights", value=[{"lane_connector_id": "here", "red": [True] * 9}]),
+        "9 states",
     ),
     "early frame": (
         _set("previous_frame", value={"t": -1.0, "ego": street()["ego"], "proposals": {}}),
@@ -87,6 +87,14 @@ def test_broken_cases_are_refused(doc: Doc, name: str) -> None:
     change, message = BROKEN[name]
     change(doc)
     with pytest.raises(BadInput, match=message):
+        case_of(json.dumps(doc))
+
+
+def test_a_light_needs_a_lane_only_if_it_is_on_the_route(doc: Doc) -> None:
+    doc["traffic_lights"] = [{"lane_connector_id": "x", "red": [True] * 41}]
+    assert score(doc).row(0)["TLC"] == 1.0
+    doc["map"]["route_lane_ids"].append("x")
+    with pytest.raises(BadInput, match="no lane"):
         case_of(json.dumps(doc))
 
 
