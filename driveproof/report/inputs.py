@@ -42,7 +42,7 @@ def read_inputs(root: str | Path) -> Inputs:
         codebook=_read(root / "data/codebook/metrics.json"),
         sweep=_read(root / "reports/sweep/sweep.json"),
         mcq=_read(root / "data/mcq/stats.json"),
-        training=_read(root / "reports/sft/sft.json"),
+        training=_read(next(iter(sorted(root.glob("reports/sft/*.json"))), root / "none")),
         evaluation=_read(root / "reports/evaluate/summary.json"),
         details=_read(root / "reports/evaluate/details.json"),
         validation=_read(root / "reports/validate/results.json"),

@@ -23,7 +23,7 @@ METRIC_FILES = (
     "data/*/metrics.json",
     "data/*/stats.json",
     "reports/*/metrics.json",
-    "reports/*/sft.json",
+    "reports/sft/*.json",
     "reports/*/summary.json",
     "reports/*/sweep.json",
 )
