@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from driveproof.policy import ChatRequest
 from driveproof.policy.tiny import build_tiny_vlm
@@ -24,7 +25,17 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an untrained model of the Qwen3-VL family."""
     folder = tmp_path_factory.mktemp("models") / "tiny"
     build_tiny_vlm(folder, [WORDS], hidden=32, layers=2, heads=2, vision_hidden=32, seed=3)
+    _stir(folder / "model.safetensors")
     return folder
+
+
+def _stir(weights: Path) -> None:
+    """Make the layers speak louder than the token before: else an untrained model repeats a line break."""
+    tensors = load_file(weights)
+    for name, tensor in tensors.items():
+        if "language_model" in name and name.endswith(("o_proj.weight", "down_proj.weight")):
+            tensors[name] = 40.0 * tensor
+    save_file(tensors, weights, metadata={"format": "pt"})
 
 
 def ask_for(
