@@ -17,8 +17,8 @@ class EvaluateParams(Section):
     must be the style that the model was trained with. ``max_tokens`` limits each DEFT turn; JEFT has twice as
     many. ``picture_repeats`` and ``grid_repeats`` replace ``repeats`` for the picture ablations and the
     difficulty grid; 0 leaves the grid out. ``max_items`` questions are drawn if there are more, likewise
-    ``max_grid_records`` records of the grid, each in all of its cells; ``threads`` above 1 pay only on idle cores; 0 leaves the number to the
-    model's library.
+    ``max_grid_records`` records of the grid, each in all of its cells. More than one of ``threads`` pays on idle
+    cores only; 0 leaves the number to the model's library.
     """
 
     policies: tuple[str, ...] = ("transformers:models/sft",)
