@@ -40,7 +40,7 @@ def driving_direction(batch: Batch, *, ignore_junctions: bool = True) -> RuleRes
     """DDC of every proposal; ``ignore_junctions=False`` is the reading of PDMS v1."""
     quirk = batch.quirks.off_route_is_oncoming
     if quirk and not batch.has_lanes:
-        return unjudged(len(batch), "the map has no lane on the route")
+        return unjudged(len(batch), "the map has no lane")
     if not quirk and not len(batch.world.roads.lines.points):
         return unjudged(len(batch), "the map has no lane with a centreline")
     metres = metres_against(batch, ignore_junctions=ignore_junctions)

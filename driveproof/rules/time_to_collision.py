@@ -86,18 +86,15 @@ def _violations(
                         exempt[a] = True
 
 
-def time_to_collision(batch: Batch, *, last_step: int = LAST_STEP) -> RuleResult:
-    """TTC of every proposal; step and agent are those of the first violation.
-
-    An agent met beside or behind is exempt from then on. ``last_step=40`` is the reading of PDMS v1.
-    """
+def _find(batch: Batch, loose: Bool, last_step: int) -> Int:
+    """First violations ``[N, 3]``: step, agent, steps ahead; -1 where there is none."""
     world, traffic = batch.world, batch.traffic
     size = np.array([world.shape.length / 2.0, world.shape.width / 2.0])
     found = np.full((len(batch), 3), -1, np.int64)
     _violations(
         batch.states,
         batch.centers,
-        batch.areas.astray | batch.areas.rear_in_junction,
+        loose,
         size,
         traffic.pose,
         traffic.present,
@@ -107,10 +104,29 @@ def time_to_collision(batch: Batch, *, last_step: int = LAST_STEP) -> RuleResult
         batch.quirks.nan_angle,
         found,
     )
+    return found
+
+
+def time_to_collision(batch: Batch, *, last_step: int = LAST_STEP) -> RuleResult:
+    """TTC of every proposal; step and agent are those of the first violation.
+
+    An agent met beside or behind is exempt from then on. ``last_step=40`` is the reading of PDMS v1. Without a map a
+    proposal is judged only where the answer does not depend on it.
+    """
+    loose = batch.areas.astray | batch.areas.rear_in_junction
+    found = _find(batch, loose, last_step)
     free = found[:, 0] < 0
-    agents = [None if a < 0 else traffic.tokens[a] for a in found[:, 1]]
+    agents = [None if a < 0 else batch.traffic.tokens[a] for a in found[:, 1]]
     reasons = [
         "keeps its distance" if a is None else f"would meet {a} in {ahead * DT:.1f} s"
         for a, ahead in zip(agents, found[:, 2], strict=True)
     ]
-    return judged(np.where(free, 1.0, 0.0), reasons, step=found[:, 0], agents=agents)
+    result = judged(np.where(free, 1.0, 0.0), reasons, step=found[:, 0], agents=agents)
+    if batch.has_map:
+        return result
+    sure = free == (_find(batch, np.zeros_like(loose), last_step)[:, 0] < 0)
+    unsure = "whether agents beside count cannot be judged without a drivable area"
+    reasons = [why if fine else unsure for why, fine in zip(reasons, sure, strict=True)]
+    return RuleResult(
+        np.where(sure, result.values, np.nan), sure, result.step, result.agents, tuple(reasons)
+    )

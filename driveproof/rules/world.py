@@ -111,5 +111,5 @@ class Batch:
 
     @property
     def has_lanes(self) -> bool:
-        """Whether the map has a lane on the route."""
-        return bool((self.world.roads.lanes & self.world.roads.on_route).any())
+        """Whether the map has a lane."""
+        return bool(self.world.roads.lanes.any())

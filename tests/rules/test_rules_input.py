@@ -137,6 +137,9 @@ def test_without_a_map_a_side_contact_stays_unjudged(doc: Doc) -> None:
     doc["agents"] = [car("slider", 1.0, 4.0, vx=8.0, vy=-1.0, heading=0.0)]
     doc["map"] = {"polygons": [], "route_lane_ids": [], "centerline": []}
     assert score(doc).verdicts(0)["NC"].value is None
+    assert score(doc, variant="corrected").verdicts(0)["TTC"].value is None
+    doc["agents"] = [car("parked", 20.0, 0.0)]
+    assert score(doc).row(0)["NC"] == score(doc).row(0)["TTC"] == 0.0
 
 
 def test_a_ring_that_crosses_itself_is_read_by_the_even_odd_rule_and_named(doc: Doc) -> None:
