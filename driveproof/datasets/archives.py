@@ -31,6 +31,7 @@ class Archive(ABC):
     def __init__(self, path: Path) -> None:
         self.path = path
         self.sizes: dict[str, int] = {}
+        self._total = 0
 
     def __enter__(self) -> Self:
         return self
@@ -78,7 +79,7 @@ class Archive(ABC):
         if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name:
             raise BadInput("unsafe member name", path=self.path, field=repr(name)[:80])
         self.sizes[name] = member_bytes
-        self._total = getattr(self, "_total", 0) + member_bytes
+        self._total += member_bytes
         if self._total > MAX_TOTAL_BYTES or len(self.sizes) > MAX_MEMBERS:
             raise BadInput("unpacks to more than 64 GiB or 2 million members", path=self.path)
 

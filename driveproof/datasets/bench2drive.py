@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import math
 import re
+import tarfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,15 @@ from driveproof.geometry.arrays import Float
 from driveproof.geometry.carla_frame import from_carla_points, from_carla_yaw
 from driveproof.geometry.kinematics import differentiate
 from driveproof.geometry.se2 import rotate
-from driveproof.scene import AgentKind, Command, ImageRef, LightState, Log, TrafficSignal
+from driveproof.scene import (
+    AgentKind,
+    AgentTracks,
+    Command,
+    ImageRef,
+    LightState,
+    Log,
+    TrafficSignal,
+)
 
 RATE_HZ = 10.0
 CAMERAS = {"rgb_front": "front", "rgb_front_left": "front_left", "rgb_front_right": "front_right"}
@@ -34,6 +45,7 @@ _ANNO = re.compile(r"(?P<clip>(?:[^/]+/)*)anno/(?P<frame>\d{5,6})\.json\.gz")
 _PICTURE = re.compile(r"(?:[^/]+/)*camera/(?P<folder>rgb_\w+)/(?P<frame>\d{5,6})\.(?:jpg|png)")
 _TOWN = re.compile(r"Town\d+(?:HD)?")
 _MAX_ANNO_BYTES = 64 << 20
+_LOOK_AT = 10_000
 # carla.TrafficLightState, as the recorder writes it
 _LIGHTS = (
     LightState.RED,
@@ -45,15 +57,16 @@ _LIGHTS = (
 
 
 def claims(path: Path) -> bool:
-    """Whether ``path`` is a folder with annotations or an archive that lists one."""
+    """Whether ``path`` is a folder with annotations or an archive that lists one among its first members."""
     if path.is_dir():
         return any(path.glob("anno/*.json.gz")) or any(path.glob("*/anno/*.json.gz"))
     if not path.name.endswith((".tar", ".tar.gz", ".tgz")):
         return False
     try:
-        with open_archive(path) as archive:
-            return any(_ANNO.fullmatch(name) for name in archive.sizes)
-    except BadInput:
+        with tarfile.open(path) as archive:
+            first = islice(archive, _LOOK_AT)
+            return any(_ANNO.fullmatch(m.name.removeprefix("./")) for m in first)
+    except (OSError, EOFError, tarfile.TarError, zlib.error):
         return False
 
 
@@ -83,6 +96,8 @@ def _stem(path: Path) -> str:
 
 @dataclass
 class _Detections:
+    """Boxes of all frames, still in CARLA's frame: x, y, yaw in degrees, length, width, height."""
+
     ids: list[str] = field(default_factory=list)
     kinds: list[AgentKind] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -105,12 +120,10 @@ def _read_clip(archive: Archive, clip: str, name: str, frames: list[tuple[int, s
         if found:
             signals[index] = found
     with malformed(archive.path):
-        poses, acceleration = _right_handed(ego)
+        poses, acceleration = _right_handed(ego), from_carla_points(ego[:, 4:6])
         velocity = _velocity(ego[:, 3], poses, times)
         check_velocity(velocity, poses, times, archive.path, "speed")
-        agents = tracks_on_grid(
-            times, detections.ids, detections.kinds, detections.times, np.array(detections.boxes)
-        )
+        agents = _agents(detections, times)
     town = _TOWN.search(name)
     return Log(
         source="bench2drive",
@@ -128,6 +141,12 @@ def _read_clip(archive: Archive, clip: str, name: str, frames: list[tuple[int, s
         town=town[0] if town else "",
         situation=name.split("_", 1)[0] if "_" in name else "",
     )
+
+
+def _agents(detections: _Detections, times: Float) -> AgentTracks:
+    rows = np.array(detections.boxes, dtype=np.float64).reshape(-1, 6)
+    boxes = np.concatenate([_right_handed(rows), rows[:, 3:]], axis=1)
+    return tracks_on_grid(times, detections.ids, detections.kinds, detections.times, boxes)
 
 
 def _ego(anno: dict[str, Any]) -> dict[str, Any]:
@@ -165,11 +184,10 @@ def _command(anno: dict[str, Any]) -> int:
     return int(value) if isinstance(value, int) and 1 <= value <= 6 else int(Command.UNKNOWN)
 
 
-def _right_handed(ego: Float) -> tuple[Float, Float]:
-    poses = np.concatenate(
-        [from_carla_points(ego[:, :2]), from_carla_yaw(ego[:, 2])[:, None]], axis=1
-    )
-    return poses, from_carla_points(ego[:, 4:6])
+def _right_handed(rows: Float) -> Float:
+    """Poses ``[R, 3]`` from rows that start with CARLA's x, y and yaw in degrees."""
+    heading = from_carla_yaw(rows[:, 2])
+    return np.concatenate([from_carla_points(rows[:, :2]), heading[:, None]], axis=1)
 
 
 def _velocity(speed: Float, poses: Float, times: Float) -> Float:
@@ -191,13 +209,13 @@ def _surroundings(
             continue
         kind = _kind(box)
         if kind is not None:
-            x, y, _ = from_carla_points(box.get("center") or box["location"])
+            x, y, _ = box.get("center") or box["location"]
             length, width, height = (2.0 * _number(half) for half in box["extent"])
-            heading = float(from_carla_yaw(_number(box["rotation"][2])))
+            yaw = _number(box["rotation"][2])
             detections.ids.append(str(box["id"]))
             detections.kinds.append(kind)
             detections.times.append(time)
-            detections.boxes.append((float(x), float(y), heading, length, width, height))
+            detections.boxes.append((_number(x), _number(y), yaw, length, width, height))
         elif signal := _signal(box, ego["location"]):
             signals.append(signal)
     return tuple(signals)

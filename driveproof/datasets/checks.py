@@ -44,6 +44,7 @@ def malformed(path: str | Path, field: str | None = None) -> Iterator[None]:
         AttributeError,
         OverflowError,
         RecursionError,
+        MemoryError,  # a header that claims terabytes
         EOFError,
         OSError,
         pa.ArrowException,

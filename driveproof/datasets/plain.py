@@ -105,16 +105,13 @@ def _sources(table: dict[str, NDArray[Any]], count: int) -> list[str]:
 
 def _from_npz(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with malformed(path), zipfile.ZipFile(path) as archive:
             if sum(info.file_size for info in archive.infolist()) > _MAX_ARRAY_BYTES:
                 raise BadInput("unpacks to more than 4 GiB", path=path)
-        with np.load(path, allow_pickle=False) as arrays:
-            for key in _KEYS:
-                if key not in arrays:
-                    raise BadInput(f"lacks {key!r}", path=path)
+        with malformed(path), np.load(path, allow_pickle=False) as arrays:
             wanted = (*_KEYS, "source", "source_id", "source_names")
-            return {key: arrays[key] for key in wanted if key in arrays}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            return {key: arrays[key] for key in wanted if key in arrays or key in _KEYS}
+    except (zipfile.BadZipFile, zlib.error) as error:
         raise BadInput(f"not a readable npz: {one_line(error)}", path=path) from None
 
 

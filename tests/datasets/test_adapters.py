@@ -353,7 +353,7 @@ def test_parquet_and_npz_give_the_same_scenes(tmp_path: Path) -> None:
         ({"traj": np.full((5, 10, 2), np.nan)}, "row 0: traj or v0: not finite"),
         ({"v0": np.zeros((4, 2))}, "length differs"),
         ({"traj": np.array(["x"] * 5)}, "malformed"),
-        ({"traj": np.array([None] * 5)}, "not a readable npz"),  # objects would need a pickle
+        ({"traj": np.array([None] * 5)}, "allow_pickle=False"),  # objects would need a pickle
         ({"source_id": np.full(5, 9)}, "malformed"),
     ],
 )
@@ -380,6 +380,19 @@ def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_bytes(data[:place] + b"\xfe\xff\xff\xff" + data[place + 4 :])
     with pytest.raises(BadInput):
         import_logs("plain", [tmp_path / "a.npz"], tmp_path / "out", RULES)
+
+
+def test_an_array_that_claims_terabytes_is_refused(tmp_path: Path) -> None:
+    path = make.make_plain_npz(tmp_path / "a.npz")
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    whole = members["traj.npy"]
+    members["traj.npy"] = whole.replace(b"(5, 10, 2), }          ", b"(5, 10, 10000000000), }")
+    assert members["traj.npy"] != whole
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    assert str(path) in problem("plain", path)
 
 
 # ---- tracks in which every car is an ego

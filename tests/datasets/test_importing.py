@@ -154,3 +154,29 @@ def test_the_command_line(raw: Path) -> None:
     names = [row["name"] for row in json.loads(run(cli.app, ["formats", "--json"]).stdout)]
     assert "bench2drive" in names
     assert "Merge" in run(cli.app, ["show", "out"]).stdout
+
+
+def test_the_program_says_one_line_without_a_traceback(raw: Path, root: Path) -> None:
+    Path("bad.tar").write_bytes(b"no tar")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "driveproof",
+            "scenes",
+            "import",
+            "bad.tar",
+            "--out",
+            "out",
+            "--format",
+            "bench2drive",
+        ],
+        env=os.environ | {"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: bad.tar: not a readable archive")
+    assert done.stderr.count("\n") == 1
+    assert not Path("out").exists()

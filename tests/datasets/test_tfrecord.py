@@ -87,7 +87,7 @@ def test_random_bytes_raise_nothing_but_bad_input(data: bytes, framed: bool) -> 
             assert "\n" not in make.problem_of(lambda read=adapter.read: list(read(path)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_a_damaged_message_in_a_sound_record_raises_nothing_but_bad_input(
     data: st.DataObject,
