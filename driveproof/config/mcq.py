@@ -12,7 +12,7 @@ from driveproof.config.base import Section
 class Band(Section):
     """Similarities ``[low, high]`` to the oracle within which every distractor lies (equations 3 and 12)."""
 
-    low: float = Field(default=0.70, ge=0, le=1)
+    low: float = Field(default=0.30, ge=0, le=1)
     high: float = Field(default=0.95, ge=0, lt=1)
 
     @model_validator(mode="after")
