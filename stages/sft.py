@@ -1,4 +1,4 @@
-"""Stage sft: questions, scenes, codebook and pictures -> models/sft, reports/training."""
+"""Stage sft: questions, scenes, codebook and pictures -> models/sft, reports/sft."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from driveproof.training.sft import train
 
 ITEMS, SCENES = Path("data/mcq/train.parquet"), Path("data/scenes")
 CODEBOOK = Path("data/codebook/codebook.npz")
-MODEL, REPORT = Path("models/sft"), Path("reports/training/sft.json")
+MODEL, REPORT = Path("models/sft"), Path("reports/sft/sft.json")
 
 
 def main() -> None:

@@ -81,7 +81,7 @@ def test_stages_watch_only_sections_that_they_read(root, pipeline) -> None:
         for key in names(stage.get("params", [])):
             attribute = "validate_" if key == "validate" else key
             assert re.search(rf"params\.{attribute}\b", source), f"stage {name} watches {key}"
-        read = set(re.findall(r"\bparams\.([a-z_]+)", source)) - {"model_dump"}
+        read = set(re.findall(r"\bparams\.([a-z_]+)", source)) - {"yaml"}
         watched = {("validate_" if k == "validate" else k) for k in names(stage["params"])}
         assert read <= watched, f"stage {name} reads {read - watched} without watching it"
 

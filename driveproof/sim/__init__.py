@@ -1,0 +1,1 @@
+"""The CARLA side: the traffic world; later the client session and the embedded server."""
