@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
@@ -15,6 +15,7 @@ from driveproof.config.collect import CollectParams
 from driveproof.render import (
     Box,
     Camera,
+    LightView,
     View,
     lights_of,
     render_bev,
@@ -22,10 +23,13 @@ from driveproof.render import (
     signs_of,
 )
 from driveproof.render import Weather as Sky
+from driveproof.scene import LightState
 from driveproof.sim.world import AgentState, WorldSnapshot
 from driveproof.sim.world.perception import LEVEL
 from driveproof.sim.world.roads import Roads
 
+VISOR_COS = 0.5
+"""Lamps are seen by who drives towards them within 60 degrees: cross traffic's green must not mislead."""
 BLINK_HZ = 1.5
 """Indicators flash so often a second."""
 
@@ -67,7 +71,7 @@ class Painter:
             town=town,
             ego=np.array([ego.x, ego.y, ego.heading]),
             boxes=tuple(_box(agent, snapshot.time) for agent in others),
-            lights=lights_of(town, snapshot.lights, here),
+            lights=tuple(_shaded(light, ego) for light in lights_of(town, snapshot.lights, here)),
             signs=signs_of(town, here),
             weather=sky_of(self.weather),
             ego_z=ego.z,
@@ -102,6 +106,12 @@ def sky_of(weather: Weather) -> Sky:
     if weather.fog_density >= 40.0:
         return Sky.FOG
     return Sky.CLOUDY if weather.cloudiness >= 40.0 else Sky.CLEAR
+
+
+def _shaded(light: LightView, ego: AgentState) -> LightView:
+    """The light as its visor lets the ego see it: dark if it faces another street."""
+    facing = math.cos(light.heading - ego.heading)
+    return light if facing < -VISOR_COS else replace(light, state=LightState.OFF)
 
 
 def _box(agent: AgentState, time: float) -> Box:
