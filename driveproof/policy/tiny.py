@@ -114,7 +114,7 @@ def _text_config(
     }
 
 
-def _order_numbers(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, seed: int) -> None:
+def _order_numbers(model: Any, tokenizer: PreTrainedTokenizerFast, seed: int) -> None:
     """Start the embeddings of whole numbers so that close numbers are close: order need not be learned."""
     import torch
 
@@ -161,7 +161,7 @@ def _qwen3_vl(
         "mrope_section": [text["head_dim"] // 2 - 2 * third, third, third],
         "mrope_interleaved": True,
     }
-    token = tokenizer.convert_tokens_to_ids
+    token: Any = tokenizer.convert_tokens_to_ids
     config = transformers.Qwen3VLConfig(
         text_config={**text, "rope_parameters": rope},
         vision_config={
@@ -190,7 +190,9 @@ def _qwen3_vl(
     processor = _image_only_class()(images, tokenizer, chat_template=chat_template("qwen3_vl"))
     processor.save_pretrained(folder)
     _add_video_processor(folder)
-    return transformers.Qwen3VLForConditionalGeneration(config)
+    kind: Any = transformers.Qwen3VLForConditionalGeneration
+    model: PreTrainedModel = kind(config)
+    return model
 
 
 def _gemma3(
@@ -204,6 +206,7 @@ def _gemma3(
     import transformers
 
     tokens, edge = 16, 8 * PATCH
+    token: Any = tokenizer.convert_tokens_to_ids
     names = {
         "boi_token": "<start_of_image>",
         "eoi_token": "<end_of_image>",
@@ -212,7 +215,7 @@ def _gemma3(
     tokenizer.init_kwargs.update(names)
     for name, value in names.items():
         setattr(tokenizer, name, value)
-        setattr(tokenizer, f"{name}_id", tokenizer.convert_tokens_to_ids(value))
+        setattr(tokenizer, f"{name}_id", token(value))
     config = transformers.Gemma3Config(
         text_config={**text, "sliding_window": 1024, "query_pre_attn_scalar": text["head_dim"]},
         vision_config={
@@ -222,9 +225,9 @@ def _gemma3(
             "image_size": edge,
         },
         mm_tokens_per_image=tokens,
-        boi_token_index=tokenizer.convert_tokens_to_ids("<start_of_image>"),
-        eoi_token_index=tokenizer.convert_tokens_to_ids("<end_of_image>"),
-        image_token_index=tokenizer.convert_tokens_to_ids("<image_soft_token>"),
+        boi_token_index=token("<start_of_image>"),
+        eoi_token_index=token("<end_of_image>"),
+        image_token_index=token("<image_soft_token>"),
         tie_word_embeddings=True,
     )
     images = transformers.Gemma3ImageProcessorPil(size={"height": edge, "width": edge})
@@ -232,7 +235,13 @@ def _gemma3(
         images, tokenizer, chat_template=chat_template("gemma3"), image_seq_length=tokens
     )
     processor.save_pretrained(folder)
-    return transformers.Gemma3ForConditionalGeneration(config)
+    kind: Any = transformers.Gemma3ForConditionalGeneration
+    model: PreTrainedModel = kind(config)
+    for name, parameter in model.named_parameters():
+        if "mm_input_projection_weight" in name:
+            # zero in transformers, which waits for trained weights: pictures would have no effect
+            parameter.data.normal_(std=vision["hidden_size"] ** -0.5)
+    return model
 
 
 def load_processor(path: str | Path) -> ProcessorMixin:
@@ -242,14 +251,15 @@ def load_processor(path: str | Path) -> ProcessorMixin:
     class of the same name without the video part reads the same files.
     """
     import transformers
-    from transformers.utils import is_torchvision_available
+    from transformers.utils.import_utils import is_torchvision_available
 
     try:
         kind = json.loads((Path(path) / "processor_config.json").read_text(encoding="utf-8"))
         if kind.get("processor_class") == "Qwen3VLProcessor" and not is_torchvision_available():
             processor: ProcessorMixin = _image_only_class().from_pretrained(str(path))
         else:
-            processor = transformers.AutoProcessor.from_pretrained(str(path))
+            stock: Any = transformers.AutoProcessor
+            processor = stock.from_pretrained(str(path))
     except (OSError, ValueError) as error:
         problem = str(error).splitlines()[0]
         raise BadInput(f"no processor can be loaded: {problem}", path=path) from None
@@ -260,7 +270,9 @@ def _image_only_class() -> Any:
     """``Qwen3VLProcessor`` without its video part; the name stays, so the saved files name the stock class."""
     from transformers.models.qwen3_vl import processing_qwen3_vl as stock
 
-    class Qwen3VLProcessor(stock.Qwen3VLProcessor):  # type: ignore[misc, unused-ignore]
+    parent: Any = stock.Qwen3VLProcessor
+
+    class Qwen3VLProcessor(parent):  # type: ignore[misc]
         def __init__(
             self,
             image_processor: Any = None,

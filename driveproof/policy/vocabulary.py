@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,8 +75,9 @@ def build_tokenizer(
         Whose special tokens and chat template: a key of ``IMAGE_SPECIALS``.
     """
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerFast as Fast
 
+    make: Any = Fast
     fixed = sorted({phrase for phrase in phrases if phrase}, key=lambda p: (-len(p), p))
     pattern = "|".join([*map(re.escape, fixed), _PIECES])
     spelled = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -98,7 +99,7 @@ def build_tokenizer(
     backend.pre_tokenizer = splitter
     backend.decoder = decoders.ByteLevel()
     backend.add_special_tokens(specials)
-    tokenizer = PreTrainedTokenizerFast(
+    tokenizer: PreTrainedTokenizerFast = make(
         tokenizer_object=backend,
         eos_token=TURN_END,
         pad_token=END_OF_TEXT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from driveproof.errors import BadInput
@@ -34,6 +34,11 @@ class Encoder:
         self._pictures = pictures
         self._dtype = keep_dtype
         self._encoded: dict[ImageRef, dict[str, Any]] = {}
+
+    def preload(self, refs: Sequence[ImageRef]) -> None:
+        """Encode pictures ahead; in the order of their archives this opens each archive once."""
+        for ref in refs:
+            self._picture(ref)
 
     def segments(self, example: Example) -> list[tuple[str, bool]]:
         """The conversation's text in pieces, each with whether it is supervised.
@@ -147,7 +152,5 @@ def _full(processor: Any, tokens: int) -> str:
 def _count(processor: Any, inputs: Any) -> int:
     if "image_grid_thw" not in inputs:
         return int(processor.image_seq_length)
-    return int(inputs["image_grid_thw"][0].prod()) // processor.image_processor.merge_size**2
-
-
-Collator = Callable[[Sequence[dict[str, Any]]], dict[str, Any]]
+    merged = int(processor.image_processor.merge_size) ** 2
+    return int(inputs["image_grid_thw"][0].prod()) // merged

@@ -13,6 +13,7 @@ from driveproof.config.mcq import McqParams
 from driveproof.config.sft import KINDS, SftParams, Shares
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
+from driveproof.geometry.kinematics import constant_velocity
 from driveproof.mcq.candidates import (
     Options,
     Rejected,
@@ -32,7 +33,7 @@ from driveproof.prompts import (
     shown_images,
     with_options,
 )
-from driveproof.scene import ImageRef, Scene
+from driveproof.scene import FUTURE_TIMES, ImageRef, Scene
 from driveproof.training.targets import (
     TeacherPlan,
     gaps,
@@ -93,8 +94,12 @@ class Teacher:
         self._items = items
         self._params, self._mcq, self._seed = params, mcq, seed
         self._vocabulary = Vocabulary(codebook)
+        # Computed now and not on first use: its thread pools leave torch with another number of threads.
+        _ = self._vocabulary.similarity
         self._scenes = scenes
         self._plans = [teacher_plan(scenes[item.record_key]) for item in items]
+        going_on = [constant_velocity(i.observation.velocity, FUTURE_TIMES) for i in items]
+        self._inertial = codebook.encode(np.stack(going_on))
         self.style = prompt_style(params)
         classes = [item.drive_class for item in items]
         self._hard = [
@@ -112,7 +117,7 @@ class Teacher:
         if kind == "plan":
             opening = scene_messages(item.observation, self.style)
             return Example([*opening, _assistant(teacher_turn1(plan))], images)
-        options, oracle = self._options(item, rng)
+        options, oracle = self._options(number, rng)
         if kind == "joint":
             opening = joint_messages(item.observation, options, self.style)
             return Example([*opening, _assistant(teacher_joint(options, plan, oracle))], images)
@@ -123,6 +128,15 @@ class Teacher:
         asked = scene_messages(observation, self.style)
         revealed = with_options(asked, teacher_turn1(plan), options, self.style)
         return Example([*revealed, _assistant(teacher_turn2(options, plan, oracle))], images)
+
+    def images(self) -> list[ImageRef]:
+        """Every picture that examples show, archive by archive."""
+        shown = {
+            image.ref
+            for item in self._items
+            for image in shown_images(item.observation, self.style)
+        }
+        return sorted(shown, key=str)
 
     def corpus(self) -> list[str]:
         """Every word that examples can contain: prompts and teacher texts of every question."""
@@ -141,24 +155,25 @@ class Teacher:
             return int(rng.choice(members))
         return int(rng.integers(len(self._items)))
 
-    def _options(self, item: McqItem, rng: np.random.Generator) -> tuple[Float, int]:
+    def _options(self, number: int, rng: np.random.Generator) -> tuple[Float, int]:
+        item = self._items[number]
         if not self._params.redraw:
             return item.options, item.oracle_index
         oracle = int(item.option_codes[item.oracle_index])
         try:
-            drawn = self._draw(item, oracle, rng)
+            drawn = self._draw(oracle, int(self._inertial[number]), rng)
         except Rejected:  # the question's own options exist, whatever the bands say
             return item.options, item.oracle_index
         return self._vocabulary.codebook.decode(drawn.codes), drawn.oracle_index
 
-    def _draw(self, item: McqItem, oracle: int, rng: np.random.Generator) -> Options:
+    def _draw(self, oracle: int, inertial: int, rng: np.random.Generator) -> Options:
         mcq = self._mcq
         if rng.random() < self._params.structured_share:
             try:
                 return structured_options(
                     self._vocabulary,
                     oracle,
-                    item.observation.velocity,
+                    inertial,
                     mcq.eval_band,
                     mcq.distractors,
                     mcq.scale_matched,

@@ -53,19 +53,16 @@ def make_optimizer(model: torch.nn.Module, params: SftParams) -> torch.optim.Opt
         if p.ndim == 2 and not any(part in name for part in ("embed", "lm_head", "position"))
     }
     rest = [p for name, p in trainable.items() if name not in blocks]
-    decayed = {"weight_decay": params.weight_decay}
     if params.optimizer == "adamw":
-        groups = [
-            {"params": list(blocks.values()), **decayed},
-            {"params": rest, "weight_decay": 0.0},
-        ]
+        decayed = {"params": list(blocks.values()), "weight_decay": params.weight_decay}
+        groups = [decayed, {"params": rest, "weight_decay": 0.0}]
         return torch.optim.AdamW(groups, lr=params.learning_rate, betas=BETAS)
     muon = torch.optim.Muon(
         list(blocks.values()),
         lr=params.matrix_learning_rate,
         momentum=MOMENTUM,
         adjust_lr_fn="original",
-        **decayed,
+        weight_decay=params.weight_decay,
     )
     adamw = torch.optim.AdamW(rest, lr=params.learning_rate, betas=BETAS, weight_decay=0.0)
     return Together([muon, adamw])

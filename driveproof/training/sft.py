@@ -78,6 +78,7 @@ def train(
         _prepare(model, params)
         reduced = _use_bf16(params)
         encoder = Encoder(processor, Pictures(root), torch.bfloat16 if reduced else torch.float32)
+        encoder.preload(teacher.images())
         trainer = _SftTrainer(
             params,
             model=model,
@@ -203,11 +204,13 @@ class _SftTrainer(Trainer):
         self._params = params
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
-        return SequentialSampler(self.train_dataset)
+        examples: Any = self.train_dataset
+        return SequentialSampler(examples)
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         """Muon with AdamW, or AdamW."""
-        self.optimizer = make_optimizer(self.model, self._params)
+        trained: Any = self.model
+        self.optimizer = make_optimizer(trained, self._params)
         return self.optimizer
 
     def compute_loss(
