@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -67,8 +67,9 @@ def make_example(inputs: Inputs, params: ReportParams) -> Example | None:
     items = read_items(path)
     if not items:
         return None
-    item = _choose(items, params.example)
-    run, answer = _answer(inputs.root, item)
+    run, answers = _answers(inputs.root)
+    item = _choose(items, params.example, answers)
+    answer = answers.get(item.record_key)
     truth = decision_of(item.waypoints, item.observation.speed)
     style = _style(inputs)
     letters = option_letters(item.n_options)
@@ -96,27 +97,26 @@ def make_example(inputs: Inputs, params: ReportParams) -> Example | None:
     )
 
 
-def _choose(items: Sequence[McqItem], wanted: str) -> McqItem:
+def _choose(items: Sequence[McqItem], wanted: str, answered: Mapping[str, Answer]) -> McqItem:
+    """The wanted question, else the first with pictures and an answer, else with pictures, else the first."""
     if wanted:
         found = next((item for item in items if item.record_key == wanted), None)
         if found is None:
             raise BadInput("no such test question", path="params.yaml", field="report.example")
         return found
-    return next((item for item in items if item.observation.images), items[0])
+    seen = [item for item in items if item.observation.images]
+    return next((item for item in seen if item.record_key in answered), [*seen, *items][0])
 
 
-def _answer(root: Path, item: McqItem) -> tuple[str, Answer | None]:
-    """The first DEFT answer with own pictures to ``item``, and the run it belongs to."""
+def _answers(root: Path) -> tuple[str, dict[str, Answer]]:
+    """The first run in DEFT with own pictures, and its first answer to each question."""
     path = root / "reports/evaluate/answers.parquet"
     if not path.is_file():
-        return "", None
+        return "", {}
     for run, answers in read_answers(path).items():
-        if not run.endswith(" deft"):
-            continue
-        for answer in answers:
-            if answer.record_key == item.record_key and answer.variant == item.variant:
-                return run, answer
-    return "", None
+        if run.endswith(" deft"):
+            return run, {a.record_key: a for a in reversed(answers) if not a.variant}
+    return "", {}
 
 
 def _style(inputs: Inputs) -> Any:
