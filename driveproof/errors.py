@@ -7,6 +7,8 @@ A bug of ours raises anything else and keeps its traceback.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -64,3 +66,14 @@ class GateFailed(UserError):
     """A data or quality gate said no."""
 
     exit_code = 1
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run a program; a user's mistake becomes one line on stderr and an exit code, an interrupt 130."""
+    try:
+        main()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from driveproof.codebook.build import build_codebook
 from driveproof.config import load_params
+from driveproof.errors import run
 from driveproof.files import write_json
 
 SCENES, OUT = Path("data/scenes"), Path("data/codebook")
@@ -20,4 +21,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

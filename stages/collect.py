@@ -6,6 +6,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from driveproof.collect import collect
 from driveproof.config import load_params
+from driveproof.errors import run
 
 
 def main() -> None:
@@ -23,4 +24,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from driveproof.config import load_params
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, run
 from driveproof.evaluation import evaluate, write_evaluation
 from driveproof.mcq import read_items
 
@@ -27,10 +27,10 @@ def main() -> None:
     grid = read_items(DATA / "grid.parquet") if section.grid_repeats else []
     result = evaluate(section, read_items(DATA / "test.parquet"), grid, seed=params.seed)
     write_evaluation(result, OUT)
-    for name, run in result.runs.items():
-        report = run.report
+    for name, answers in result.runs.items():
+        report = answers.report
         print(f"{name}: ACC {report.accuracy}, HLD {report.hld}, invalid {report.invalid}")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -7,6 +7,7 @@ from pathlib import Path
 from driveproof.codebook import TrajectoryCodebook
 from driveproof.codebook.trajectories import load_splits
 from driveproof.config import load_params
+from driveproof.errors import run
 from driveproof.mcq.source import read_moments
 from driveproof.mcq.write import write_mcq
 
@@ -27,4 +28,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

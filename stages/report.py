@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from driveproof.config import load_params
+from driveproof.errors import run
 from driveproof.report import build_report
 
 
@@ -13,4 +14,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from driveproof.config import load_params
 from driveproof.datasets import find_format, import_logs, split_scenes
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, run
 from driveproof.files import write_json
 from driveproof.scene import WindowRules, read_columns
 
@@ -40,4 +40,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from driveproof.codebook import TrajectoryCodebook
 from driveproof.config import load_params
+from driveproof.errors import run
 from driveproof.files import write_json
 from driveproof.mcq import read_items
 from driveproof.scene import read_scenes
@@ -44,4 +45,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

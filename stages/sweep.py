@@ -5,6 +5,7 @@ from __future__ import annotations
 from driveproof.codebook.sweep import run_sweep, write_sweep
 from driveproof.codebook.trajectories import load_trajectories
 from driveproof.config import load_params
+from driveproof.errors import run
 
 
 def main() -> None:
@@ -16,4 +17,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from driveproof.config import load_params
+from driveproof.errors import run
 from driveproof.validation import gate, validate_data, write_results
 
 OUT = Path("reports/validate")
@@ -23,4 +24,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import sys
 
 import typer
 
 from driveproof import __version__
-from driveproof.errors import UserError
+from driveproof.errors import run
 
 app = typer.Typer(
     name="driveproof",
@@ -54,10 +53,4 @@ def _assemble() -> None:
 def main() -> None:
     """Entry point of the ``driveproof`` program."""
     _assemble()
-    try:
-        app()
-    except UserError as error:
-        typer.secho(f"error: {error}", fg=typer.colors.RED, err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run(app)
