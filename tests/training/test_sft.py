@@ -133,7 +133,7 @@ def test_batches_are_padded_to_a_multiple(world: World, model: Path) -> None:
 @pytest.mark.slow
 def test_two_colours_are_learned_exactly(world: World, tmp_path: Path) -> None:
     """The oracle of a question hangs on the colour of the picture alone, so only a model that sees is exact."""
-    from driveproof.policy import TransformersPolicy
+    from driveproof.policy.local import TransformersPolicy
     from driveproof.policy.pictures import Pictures
 
     settings = params(phases=(Phase(steps=80, shares=Shares(full=1)),))
