@@ -6,7 +6,7 @@ Beyond the original there is one key ``driveproof``: why the expert drives as it
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -42,7 +42,6 @@ class Annotator:
     weather: Weather
     mounts: tuple[Mount, ...]
     rng: np.random.Generator
-    sign_ids: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def _signals(self) -> tuple[list[MapSignal], Float]:

@@ -26,8 +26,6 @@ class Style:
         Gap to a standing leader, m.
     speed_factor
         Wanted speed as a fraction of what the road allows.
-    lateral
-        Comfortable lateral acceleration, m/s².
     """
 
     accel: float = 2.0
@@ -35,7 +33,6 @@ class Style:
     headway: float = 1.3
     standstill: float = 2.5
     speed_factor: float = 0.95
-    lateral: float = 2.2
 
 
 def free_acceleration(speed: float, wanted: float, style: Style) -> float:

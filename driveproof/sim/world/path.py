@@ -191,22 +191,3 @@ def _speed_cap(curvature: Float, limit: Float) -> Float:
     position = np.arange(len(cap)) * STEP * 2.0 * CURVE_BRAKE
     squared = np.minimum.accumulate((cap**2 + position)[::-1])[::-1] - position
     return np.asarray(np.sqrt(squared), dtype=np.float64)
-
-
-def blend(first: ArrayLike, second: ArrayLike, start: float, length: float) -> Float:
-    """Points of a change from the line ``first`` to the neighbouring line ``second``, both ``[., 2]``.
-
-    The change begins ``start`` metres along ``first`` and takes ``length`` metres, with the smooth
-    step 3t² - 2t³ across.
-    """
-    a, b = Polyline(np.asarray(first, float)), Polyline(np.asarray(second, float))
-    s = np.arange(0.0, a.length, 1.0)
-    on_a = a.at(s)
-    on_b = b.at(b.project(on_a)[0])
-    t = np.clip((s - start) / length, 0.0, 1.0)
-    weight = (t * t * (3.0 - 2.0 * t))[:, None]
-    joined = on_a * (1.0 - weight) + on_b * weight
-    # beyond the end of the first line, follow the second
-    last, _ = b.project(joined[-1])
-    rest = b.at(np.arange(float(last) + 1.0, b.length, 1.0)) if last + 1.0 < b.length else on_b[:0]
-    return np.concatenate([joined, rest])

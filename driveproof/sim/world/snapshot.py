@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from driveproof.scene import AgentKind, LightState
-from driveproof.sim.world.agents import Body, DriverDecision, Reason
+from driveproof.sim.world.agents import Body, DriverDecision
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,3 @@ class WorldSnapshot:
         )
         lights = tuple(sorted((k, v.value) for k, v in self.lights.items()))
         return (self.time, rows, lights, self.decision.reason.value)
-
-
-__all__ = ["AgentState", "Reason", "WorldSnapshot"]
