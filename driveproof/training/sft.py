@@ -38,6 +38,7 @@ PHRASES = (
     *("\nHIGH_LEVEL_DECISION: direction=", "; speed=", "\nFINAL_CHOICE: ", "signal ", " ahead "),
     *("\nmiddle ", " end ", "A:", "user\n", "assistant\n", "\nmatch", "\ndecide", " velocity "),
     *(f"\n{letter}:" for letter in "ABCDEFGHIJ"),
+    *(f" best {letter}" for letter in "ABCDEFGHIJ"),
 )
 """Recurring texts that are single tokens of the tiny model."""
 

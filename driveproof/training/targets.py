@@ -27,7 +27,8 @@ BUCKET_M = 5
 SAME_SPEED = 1.0
 """Difference of speed along the road, m/s, from which a road user is slower or faster."""
 STANDING = 0.5
-GAP_LIMIT = 99
+GAP_LIMIT = 40
+"""Gaps are not told apart beyond so many metres: what is far is not chosen."""
 
 
 @dataclass(frozen=True)
@@ -101,26 +102,28 @@ def teacher_turn1(plan: TeacherPlan) -> str:
 
 
 def gaps(options: ArrayLike, plan: TeacherPlan) -> list[int]:
-    """Distance ``[M]`` of each option to the plan in whole metres: |dx| + |dy| after 2.5 s and after 5 s.
+    """Distance ``[M]`` of each option's final position to the planned one in whole metres, |dx| + |dy|.
 
     Computed from the rounded numbers that the policy itself has written and reads.
     """
-    stated = np.array([plan.middle, plan.end])
-    shown = np.array(
-        [[_whole(option[MIDDLE]), _whole(option[LAST])] for option in np.asarray(options)]
-    )
-    return [int(gap) for gap in np.abs(shown - stated).sum((1, 2)).clip(max=GAP_LIMIT)]
+    shown = np.array([_whole(option[LAST]) for option in np.asarray(options)])
+    return [int(gap) for gap in np.abs(shown - plan.end).sum(1).clip(max=GAP_LIMIT)]
 
 
 def teacher_turn2(options: ArrayLike, plan: TeacherPlan, oracle_index: int) -> str:
-    """Each option's final position and its distance to the committed plan, then the choice."""
+    """Each option's final position, its gap to the committed plan, the best option so far; then the choice.
+
+    The running best turns the choice of the smallest of many gaps into comparisons of two. The last line always
+    names the oracle, also where whole metres make another option as near.
+    """
     options = np.asarray(options, dtype=np.float64)
-    lines = [
-        f"{letter}: {_point(_whole(option[LAST]))} gap {gap}"
-        for letter, option, gap in zip(
-            option_letters(len(options)), options, gaps(options, plan), strict=True
-        )
-    ]
+    letters, measured = option_letters(len(options)), gaps(options, plan)
+    lines, best = [], 0
+    for index, (letter, option, gap) in enumerate(zip(letters, options, measured, strict=True)):
+        # of equal gaps the oracle's counts as the smaller
+        if (gap, index != oracle_index) < (measured[best], best != oracle_index):
+            best = index
+        lines.append(f"{letter}: {_point(_whole(option[LAST]))} gap {gap} best {letters[best]}")
     return "\n".join([*lines, choice_line(oracle_index)])
 
 

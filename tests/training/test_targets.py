@@ -73,6 +73,9 @@ def test_the_choice_is_the_oracle_and_the_smallest_gap(
         stated = [int(gap) for gap in re.findall(r"gap (\d+)", text)]
         assert stated == gaps(item.options, plan)
         assert int(np.argmin(stated)) == item.oracle_index
+        for shown in range(1, item.n_options + 1):
+            best = re.findall(r"best ([A-F])", text)[shown - 1]
+            assert "ABCDEF".index(best) == int(np.argmin(stated[:shown]))
 
 
 def test_jeft_says_what_deft_says(world: list[tuple[Scene, McqItem]]) -> None:
