@@ -14,6 +14,7 @@ from driveproof.errors import BadInput
 from driveproof.files import sha256_file
 from driveproof.mcq.interaction import AskSettings, ask
 from driveproof.mcq.items import McqItem
+from driveproof.policy.tiny import MERGE
 from driveproof.prompts import joint_messages, parse_choice
 from driveproof.training.examples import Teacher, kind_of_steps
 
@@ -127,7 +128,7 @@ def test_batches_are_padded_to_a_multiple(world: World, model: Path) -> None:
     assert len(batch["image_grid_thw"]) == 3
     patches = batch["image_grid_thw"].prod(1).sum()
     assert len(batch["pixel_values"]) == patches
-    assert batch["mm_token_type_ids"].sum() == patches // 4
+    assert batch["mm_token_type_ids"].sum() == patches // MERGE**2
 
 
 @pytest.mark.slow
