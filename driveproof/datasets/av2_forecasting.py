@@ -7,10 +7,13 @@ pictures, navigation command, signals. The test split holds 5 s and gives no sce
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from driveproof.datasets.av2_map import read_map
+from driveproof.datasets.av2_sensor import EGO_SIZE
 from driveproof.datasets.checks import malformed
 from driveproof.datasets.columns import numbers, read_columns_of
 from driveproof.datasets.tracks import NOMINAL_DIMENSIONS, build_tracks, ego_log
@@ -63,13 +66,17 @@ def read(path: Path) -> Iterator[Log]:
             tracks = _tracks(
                 track_ids, columns["object_type"].astype(str), steps, numbers(columns, _STATE)
             )
+            name = str(columns["scenario_id"][0])
+            archive = source.parent / f"log_map_archive_{name}.json"
             log = ego_log(
                 tracks,
                 tracks.track_ids.index(EGO),
                 source,
                 source="av2_forecasting",
-                log_id=str(columns["scenario_id"][0]),
+                log_id=name,
                 missing=frozenset({"agent_dimensions", "images", "command", "signals"}),
+                ego_size=EGO_SIZE,
+                load_map=partial(read_map, archive) if archive.is_file() else None,
             )
         yield log
 

@@ -8,10 +8,12 @@ Boxes are in the ego frame at their own stamp. Missing: velocity, navigation com
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from driveproof.datasets.av2_map import find_map, read_map
 from driveproof.datasets.checks import malformed
 from driveproof.datasets.columns import numbers, read_columns_of, seconds
 from driveproof.datasets.motion import interpolate_poses, quaternion_yaw, tracks_on_grid
@@ -30,6 +32,8 @@ _PEDESTRIANS = {"PEDESTRIAN", "STROLLER", "WHEELCHAIR", "OFFICIAL_SIGNALER"}
 _CYCLISTS = {"BICYCLE", "BICYCLIST", "WHEELED_DEVICE", "WHEELED_RIDER"}
 _OBSTACLES = ("BOLLARD", "CONSTRUCTION", "SIGN", "STOP_SIGN", "MOBILE_PEDESTRIAN", "ANIMAL", "DOG")
 _STEP_S = 0.1
+EGO_SIZE = (4.877, 2.0)
+"""Length and width in metres of the fleet's vehicle, as logs that annotate it say."""
 
 
 def claims(path: Path) -> bool:
@@ -56,6 +60,7 @@ def read(path: Path) -> Iterator[Log]:
         poses = poses[first]
         usable = np.isfinite(poses).all(1)
         times, poses = times[usable], poses[usable]
+    archive = find_map(path)
     clock, agents = _annotations(path, origin, times, poses)
     yield Log(
         source="av2_sensor",
@@ -66,6 +71,8 @@ def read(path: Path) -> Iterator[Log]:
         images=_images(path, origin),
         frame_origin="rear_axle",
         missing=frozenset({"command", "signals"} | (set() if agents else {"agents"})),
+        ego_size=EGO_SIZE,
+        load_map=None if archive is None else partial(read_map, archive),
     )
 
 

@@ -8,12 +8,14 @@ navigation command, signals.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from driveproof.datasets.checks import malformed
+from driveproof.datasets.scenarionet_map import read_map
 from driveproof.datasets.tracks import build_tracks, ego_log
 from driveproof.datasets.unpickle import load_pickle
 from driveproof.errors import BadInput
@@ -64,8 +66,11 @@ def read(path: Path) -> Iterator[Log]:
             path,
             source="scenarionet",
             log_id=str(metadata.get("scenario_id") or scenario["id"]),
-            frame_origin="vehicle",
+            frame_origin="rear_axle" if metadata.get("dataset") == "nuscenes" else "vehicle",
             missing=frozenset({"images", "command", "signals"}),
+            load_map=partial(read_map, scenario, times - times[0], path)
+            if scenario.get("map_features")
+            else None,
         )
     yield log
 

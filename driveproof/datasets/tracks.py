@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from driveproof.datasets.checks import check_velocity
 from driveproof.geometry.arrays import Bool, Float
 from driveproof.geometry.se2 import rotate
 from driveproof.scene import AgentKind, AgentTracks, Log, TrafficSignal
+from driveproof.scene.log_map import LogMap
 
 NOMINAL_DIMENSIONS = {
     AgentKind.VEHICLE: (4.5, 1.9, 1.6),
@@ -55,6 +56,8 @@ def ego_log(
     town: str = "",
     frame_origin: str = "box_center",
     missing: frozenset[str] = frozenset(),
+    ego_size: tuple[float, float] | None = None,
+    load_map: Callable[[], LogMap] | None = None,
 ) -> Log:
     """The log that track number ``ego`` drove, with the other tracks as road users.
 
@@ -95,4 +98,16 @@ def ego_log(
         situation=situation,
         town=town,
         missing=missing,
+        ego_size=ego_size or _size(tracks, ego, missing),
+        load_map=load_map,
     )
+
+
+def _size(tracks: AgentTracks, ego: int, missing: frozenset[str]) -> tuple[float, float] | None:
+    """Length and width of the ego's own track; None where the source records no dimensions."""
+    if "agent_dimensions" in missing:
+        return None
+    width, length = sorted(
+        float(side) for side in tracks.dimensions[ego, :2]
+    )  # some sources swap them
+    return (length, width) if np.isfinite(length) and width > 0.0 else None

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x64riveproof/datasets/waymo.proto\x12\x10\x64riveproof.waymo\"\xbd\x01\n\tE2EDFrame\x12&\n\x05\x66rame\x18\x01 \x01(\x0b\x32\x17.driveproof.waymo.Frame\x12<\n\rfuture_states\x18\x05 \x01(\x0b\x32%.driveproof.waymo.EgoTrajectoryStates\x12:\n\x0bpast_states\x18\x06 \x01(\x0b\x32%.driveproof.waymo.EgoTrajectoryStates\x12\x0e\n\x06intent\x18\x07 \x01(\x05\"|\n\x05\x46rame\x12*\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\x19.driveproof.waymo.Context\x12\x18\n\x10timestamp_micros\x18\x02 \x01(\x03\x12-\n\x06images\x18\x04 \x03(\x0b\x32\x1d.driveproof.waymo.CameraImage\"\x17\n\x07\x43ontext\x12\x0c\n\x04name\x18\x01 \x01(\t\"*\n\x0b\x43\x61meraImage\x12\x0c\n\x04name\x18\x01 \x01(\x05\x12\r\n\x05image\x18\x02 \x01(\x0c\"\x8b\x01\n\x13\x45goTrajectoryStates\x12\x11\n\x05pos_x\x18\x01 \x03(\x02\x42\x02\x10\x01\x12\x11\n\x05pos_y\x18\x02 \x03(\x02\x42\x02\x10\x01\x12\x11\n\x05vel_x\x18\x04 \x03(\x02\x42\x02\x10\x01\x12\x11\n\x05vel_y\x18\x05 \x03(\x02\x42\x02\x10\x01\x12\x13\n\x07\x61\x63\x63\x65l_x\x18\x06 \x03(\x02\x42\x02\x10\x01\x12\x13\n\x07\x61\x63\x63\x65l_y\x18\x07 \x03(\x02\x42\x02\x10\x01\"\xbc\x01\n\x08Scenario\x12\x1a\n\x12timestamps_seconds\x18\x01 \x03(\x01\x12\'\n\x06tracks\x18\x02 \x03(\x0b\x32\x17.driveproof.waymo.Track\x12\x13\n\x0bscenario_id\x18\x05 \x01(\t\x12\x17\n\x0fsdc_track_index\x18\x06 \x01(\x05\x12=\n\x12\x64ynamic_map_states\x18\x07 \x03(\x0b\x32!.driveproof.waymo.DynamicMapState\"W\n\x05Track\x12\n\n\x02id\x18\x01 \x01(\x05\x12\x13\n\x0bobject_type\x18\x02 \x01(\x05\x12-\n\x06states\x18\x03 \x03(\x0b\x32\x1d.driveproof.waymo.ObjectState\"\xa8\x01\n\x0bObjectState\x12\x10\n\x08\x63\x65nter_x\x18\x02 \x01(\x01\x12\x10\n\x08\x63\x65nter_y\x18\x03 \x01(\x01\x12\x0e\n\x06length\x18\x05 \x01(\x02\x12\r\n\x05width\x18\x06 \x01(\x02\x12\x0e\n\x06height\x18\x07 \x01(\x02\x12\x0f\n\x07heading\x18\x08 \x01(\x02\x12\x12\n\nvelocity_x\x18\t \x01(\x02\x12\x12\n\nvelocity_y\x18\n \x01(\x02\x12\r\n\x05valid\x18\x0b \x01(\x08\"P\n\x0f\x44ynamicMapState\x12=\n\x0blane_states\x18\x01 \x03(\x0b\x32(.driveproof.waymo.TrafficSignalLaneState\"e\n\x16TrafficSignalLaneState\x12\x0c\n\x04lane\x18\x01 \x01(\x03\x12\r\n\x05state\x18\x02 \x01(\x05\x12.\n\nstop_point\x18\x03 \x01(\x0b\x32\x1a.driveproof.waymo.MapPoint\" \n\x08MapPoint\x12\t\n\x01x\x18\x01 \x01(\x01\x12\t\n\x01y\x18\x02 \x01(\x01')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x64riveproof/datasets/waymo.proto\x12\x10\x64riveproof.waymo\"\xbd\x01\n\tE2EDFrame\x12&\n\x05\x66rame\x18\x01 \x01(\x0b\x32\x17.driveproof.waymo.Frame\x12<\n\rfuture_states\x18\x05 \x01(\x0b\x32%.driveproof.waymo.EgoTrajectoryStates\x12:\n\x0bpast_states\x18\x06 \x01(\x0b\x32%.driveproof.waymo.EgoTrajectoryStates\x12\x0e\n\x06intent\x18\x07 \x01(\x05\"|\n\x05\x46rame\x12*\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\x19.driveproof.waymo.Context\x12\x18\n\x10timestamp_micros\x18\x02 \x01(\x03\x12-\n\x06images\x18\x04 \x03(\x0b\x32\x1d.driveproof.waymo.CameraImage\"\x17\n\x07\x43ontext\x12\x0c\n\x04name\x18\x01 \x01(\t\"*\n\x0b\x43\x61meraImage\x12\x0c\n\x04name\x18\x01 \x01(\x05\x12\r\n\x05image\x18\x02 \x01(\x0c\"\x8b\x01\n\x13\x45goTrajectoryStates\x12\x11\n\x05pos_x\x18\x01 \x03(\x02\x42\x02\x10\x01\x12\x11\n\x05pos_y\x18\x02 \x03(\x02\x42\x02\x10\x01\x12\x11\n\x05vel_x\x18\x04 \x03(\x02\x42\x02\x10\x01\x12\x11\n\x05vel_y\x18\x05 \x03(\x02\x42\x02\x10\x01\x12\x13\n\x07\x61\x63\x63\x65l_x\x18\x06 \x03(\x02\x42\x02\x10\x01\x12\x13\n\x07\x61\x63\x63\x65l_y\x18\x07 \x03(\x02\x42\x02\x10\x01\"\xf0\x01\n\x08Scenario\x12\x1a\n\x12timestamps_seconds\x18\x01 \x03(\x01\x12\'\n\x06tracks\x18\x02 \x03(\x0b\x32\x17.driveproof.waymo.Track\x12\x13\n\x0bscenario_id\x18\x05 \x01(\t\x12\x17\n\x0fsdc_track_index\x18\x06 \x01(\x05\x12=\n\x12\x64ynamic_map_states\x18\x07 \x03(\x0b\x32!.driveproof.waymo.DynamicMapState\x12\x32\n\x0cmap_features\x18\x08 \x03(\x0b\x32\x1c.driveproof.waymo.MapFeature\"W\n\x05Track\x12\n\n\x02id\x18\x01 \x01(\x05\x12\x13\n\x0bobject_type\x18\x02 \x01(\x05\x12-\n\x06states\x18\x03 \x03(\x0b\x32\x1d.driveproof.waymo.ObjectState\"\xa8\x01\n\x0bObjectState\x12\x10\n\x08\x63\x65nter_x\x18\x02 \x01(\x01\x12\x10\n\x08\x63\x65nter_y\x18\x03 \x01(\x01\x12\x0e\n\x06length\x18\x05 \x01(\x02\x12\r\n\x05width\x18\x06 \x01(\x02\x12\x0e\n\x06height\x18\x07 \x01(\x02\x12\x0f\n\x07heading\x18\x08 \x01(\x02\x12\x12\n\nvelocity_x\x18\t \x01(\x02\x12\x12\n\nvelocity_y\x18\n \x01(\x02\x12\r\n\x05valid\x18\x0b \x01(\x08\"P\n\x0f\x44ynamicMapState\x12=\n\x0blane_states\x18\x01 \x03(\x0b\x32(.driveproof.waymo.TrafficSignalLaneState\"e\n\x16TrafficSignalLaneState\x12\x0c\n\x04lane\x18\x01 \x01(\x03\x12\r\n\x05state\x18\x02 \x01(\x05\x12.\n\nstop_point\x18\x03 \x01(\x0b\x32\x1a.driveproof.waymo.MapPoint\" \n\x08MapPoint\x12\t\n\x01x\x18\x01 \x01(\x01\x12\t\n\x01y\x18\x02 \x01(\x01\"\xef\x01\n\nMapFeature\x12\n\n\x02id\x18\x01 \x01(\x03\x12*\n\x04lane\x18\x03 \x01(\x0b\x32\x1c.driveproof.waymo.LaneCenter\x12)\n\troad_line\x18\x04 \x01(\x0b\x32\x16.driveproof.waymo.Line\x12)\n\troad_edge\x18\x05 \x01(\x0b\x32\x16.driveproof.waymo.Line\x12)\n\tcrosswalk\x18\x08 \x01(\x0b\x32\x16.driveproof.waymo.Area\x12(\n\x08\x64riveway\x18\n \x01(\x0b\x32\x16.driveproof.waymo.Area\"\x89\x02\n\nLaneCenter\x12\x17\n\x0fspeed_limit_mph\x18\x01 \x01(\x01\x12\x0c\n\x04type\x18\x02 \x01(\x05\x12\x15\n\rinterpolating\x18\x03 \x01(\x08\x12,\n\x08polyline\x18\x08 \x03(\x0b\x32\x1a.driveproof.waymo.MapPoint\x12\x16\n\nexit_lanes\x18\n \x03(\x03\x42\x02\x10\x01\x12:\n\x0fleft_boundaries\x18\r \x03(\x0b\x32!.driveproof.waymo.BoundarySegment\x12;\n\x10right_boundaries\x18\x0e \x03(\x0b\x32!.driveproof.waymo.BoundarySegment\"`\n\x0f\x42oundarySegment\x12\x18\n\x10lane_start_index\x18\x01 \x01(\x05\x12\x16\n\x0elane_end_index\x18\x02 \x01(\x05\x12\x1b\n\x13\x62oundary_feature_id\x18\x03 \x01(\x03\"B\n\x04Line\x12\x0c\n\x04type\x18\x01 \x01(\x05\x12,\n\x08polyline\x18\x02 \x03(\x0b\x32\x1a.driveproof.waymo.MapPoint\"3\n\x04\x41rea\x12+\n\x07polygon\x18\x01 \x03(\x0b\x32\x1a.driveproof.waymo.MapPoint')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,6 +43,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EGOTRAJECTORYSTATES'].fields_by_name['accel_x']._serialized_options = b'\020\001'
   _globals['_EGOTRAJECTORYSTATES'].fields_by_name['accel_y']._loaded_options = None
   _globals['_EGOTRAJECTORYSTATES'].fields_by_name['accel_y']._serialized_options = b'\020\001'
+  _globals['_LANECENTER'].fields_by_name['exit_lanes']._loaded_options = None
+  _globals['_LANECENTER'].fields_by_name['exit_lanes']._serialized_options = b'\020\001'
   _globals['_E2EDFRAME']._serialized_start=54
   _globals['_E2EDFRAME']._serialized_end=243
   _globals['_FRAME']._serialized_start=245
@@ -54,15 +56,25 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EGOTRAJECTORYSTATES']._serialized_start=441
   _globals['_EGOTRAJECTORYSTATES']._serialized_end=580
   _globals['_SCENARIO']._serialized_start=583
-  _globals['_SCENARIO']._serialized_end=771
-  _globals['_TRACK']._serialized_start=773
-  _globals['_TRACK']._serialized_end=860
-  _globals['_OBJECTSTATE']._serialized_start=863
-  _globals['_OBJECTSTATE']._serialized_end=1031
-  _globals['_DYNAMICMAPSTATE']._serialized_start=1033
-  _globals['_DYNAMICMAPSTATE']._serialized_end=1113
-  _globals['_TRAFFICSIGNALLANESTATE']._serialized_start=1115
-  _globals['_TRAFFICSIGNALLANESTATE']._serialized_end=1216
-  _globals['_MAPPOINT']._serialized_start=1218
-  _globals['_MAPPOINT']._serialized_end=1250
+  _globals['_SCENARIO']._serialized_end=823
+  _globals['_TRACK']._serialized_start=825
+  _globals['_TRACK']._serialized_end=912
+  _globals['_OBJECTSTATE']._serialized_start=915
+  _globals['_OBJECTSTATE']._serialized_end=1083
+  _globals['_DYNAMICMAPSTATE']._serialized_start=1085
+  _globals['_DYNAMICMAPSTATE']._serialized_end=1165
+  _globals['_TRAFFICSIGNALLANESTATE']._serialized_start=1167
+  _globals['_TRAFFICSIGNALLANESTATE']._serialized_end=1268
+  _globals['_MAPPOINT']._serialized_start=1270
+  _globals['_MAPPOINT']._serialized_end=1302
+  _globals['_MAPFEATURE']._serialized_start=1305
+  _globals['_MAPFEATURE']._serialized_end=1544
+  _globals['_LANECENTER']._serialized_start=1547
+  _globals['_LANECENTER']._serialized_end=1812
+  _globals['_BOUNDARYSEGMENT']._serialized_start=1814
+  _globals['_BOUNDARYSEGMENT']._serialized_end=1910
+  _globals['_LINE']._serialized_start=1912
+  _globals['_LINE']._serialized_end=1978
+  _globals['_AREA']._serialized_start=1980
+  _globals['_AREA']._serialized_end=2031
 # @@protoc_insertion_point(module_scope)

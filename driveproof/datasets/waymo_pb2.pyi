@@ -62,18 +62,20 @@ class EgoTrajectoryStates(_message.Message):
     def __init__(self, pos_x: _Optional[_Iterable[float]] = ..., pos_y: _Optional[_Iterable[float]] = ..., vel_x: _Optional[_Iterable[float]] = ..., vel_y: _Optional[_Iterable[float]] = ..., accel_x: _Optional[_Iterable[float]] = ..., accel_y: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class Scenario(_message.Message):
-    __slots__ = ("timestamps_seconds", "tracks", "scenario_id", "sdc_track_index", "dynamic_map_states")
+    __slots__ = ("timestamps_seconds", "tracks", "scenario_id", "sdc_track_index", "dynamic_map_states", "map_features")
     TIMESTAMPS_SECONDS_FIELD_NUMBER: _ClassVar[int]
     TRACKS_FIELD_NUMBER: _ClassVar[int]
     SCENARIO_ID_FIELD_NUMBER: _ClassVar[int]
     SDC_TRACK_INDEX_FIELD_NUMBER: _ClassVar[int]
     DYNAMIC_MAP_STATES_FIELD_NUMBER: _ClassVar[int]
+    MAP_FEATURES_FIELD_NUMBER: _ClassVar[int]
     timestamps_seconds: _containers.RepeatedScalarFieldContainer[float]
     tracks: _containers.RepeatedCompositeFieldContainer[Track]
     scenario_id: str
     sdc_track_index: int
     dynamic_map_states: _containers.RepeatedCompositeFieldContainer[DynamicMapState]
-    def __init__(self, timestamps_seconds: _Optional[_Iterable[float]] = ..., tracks: _Optional[_Iterable[_Union[Track, _Mapping]]] = ..., scenario_id: _Optional[str] = ..., sdc_track_index: _Optional[int] = ..., dynamic_map_states: _Optional[_Iterable[_Union[DynamicMapState, _Mapping]]] = ...) -> None: ...
+    map_features: _containers.RepeatedCompositeFieldContainer[MapFeature]
+    def __init__(self, timestamps_seconds: _Optional[_Iterable[float]] = ..., tracks: _Optional[_Iterable[_Union[Track, _Mapping]]] = ..., scenario_id: _Optional[str] = ..., sdc_track_index: _Optional[int] = ..., dynamic_map_states: _Optional[_Iterable[_Union[DynamicMapState, _Mapping]]] = ..., map_features: _Optional[_Iterable[_Union[MapFeature, _Mapping]]] = ...) -> None: ...
 
 class Track(_message.Message):
     __slots__ = ("id", "object_type", "states")
@@ -130,3 +132,61 @@ class MapPoint(_message.Message):
     x: float
     y: float
     def __init__(self, x: _Optional[float] = ..., y: _Optional[float] = ...) -> None: ...
+
+class MapFeature(_message.Message):
+    __slots__ = ("id", "lane", "road_line", "road_edge", "crosswalk", "driveway")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    LANE_FIELD_NUMBER: _ClassVar[int]
+    ROAD_LINE_FIELD_NUMBER: _ClassVar[int]
+    ROAD_EDGE_FIELD_NUMBER: _ClassVar[int]
+    CROSSWALK_FIELD_NUMBER: _ClassVar[int]
+    DRIVEWAY_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    lane: LaneCenter
+    road_line: Line
+    road_edge: Line
+    crosswalk: Area
+    driveway: Area
+    def __init__(self, id: _Optional[int] = ..., lane: _Optional[_Union[LaneCenter, _Mapping]] = ..., road_line: _Optional[_Union[Line, _Mapping]] = ..., road_edge: _Optional[_Union[Line, _Mapping]] = ..., crosswalk: _Optional[_Union[Area, _Mapping]] = ..., driveway: _Optional[_Union[Area, _Mapping]] = ...) -> None: ...
+
+class LaneCenter(_message.Message):
+    __slots__ = ("speed_limit_mph", "type", "interpolating", "polyline", "exit_lanes", "left_boundaries", "right_boundaries")
+    SPEED_LIMIT_MPH_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    INTERPOLATING_FIELD_NUMBER: _ClassVar[int]
+    POLYLINE_FIELD_NUMBER: _ClassVar[int]
+    EXIT_LANES_FIELD_NUMBER: _ClassVar[int]
+    LEFT_BOUNDARIES_FIELD_NUMBER: _ClassVar[int]
+    RIGHT_BOUNDARIES_FIELD_NUMBER: _ClassVar[int]
+    speed_limit_mph: float
+    type: int
+    interpolating: bool
+    polyline: _containers.RepeatedCompositeFieldContainer[MapPoint]
+    exit_lanes: _containers.RepeatedScalarFieldContainer[int]
+    left_boundaries: _containers.RepeatedCompositeFieldContainer[BoundarySegment]
+    right_boundaries: _containers.RepeatedCompositeFieldContainer[BoundarySegment]
+    def __init__(self, speed_limit_mph: _Optional[float] = ..., type: _Optional[int] = ..., interpolating: _Optional[bool] = ..., polyline: _Optional[_Iterable[_Union[MapPoint, _Mapping]]] = ..., exit_lanes: _Optional[_Iterable[int]] = ..., left_boundaries: _Optional[_Iterable[_Union[BoundarySegment, _Mapping]]] = ..., right_boundaries: _Optional[_Iterable[_Union[BoundarySegment, _Mapping]]] = ...) -> None: ...
+
+class BoundarySegment(_message.Message):
+    __slots__ = ("lane_start_index", "lane_end_index", "boundary_feature_id")
+    LANE_START_INDEX_FIELD_NUMBER: _ClassVar[int]
+    LANE_END_INDEX_FIELD_NUMBER: _ClassVar[int]
+    BOUNDARY_FEATURE_ID_FIELD_NUMBER: _ClassVar[int]
+    lane_start_index: int
+    lane_end_index: int
+    boundary_feature_id: int
+    def __init__(self, lane_start_index: _Optional[int] = ..., lane_end_index: _Optional[int] = ..., boundary_feature_id: _Optional[int] = ...) -> None: ...
+
+class Line(_message.Message):
+    __slots__ = ("type", "polyline")
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    POLYLINE_FIELD_NUMBER: _ClassVar[int]
+    type: int
+    polyline: _containers.RepeatedCompositeFieldContainer[MapPoint]
+    def __init__(self, type: _Optional[int] = ..., polyline: _Optional[_Iterable[_Union[MapPoint, _Mapping]]] = ...) -> None: ...
+
+class Area(_message.Message):
+    __slots__ = ("polygon",)
+    POLYGON_FIELD_NUMBER: _ClassVar[int]
+    polygon: _containers.RepeatedCompositeFieldContainer[MapPoint]
+    def __init__(self, polygon: _Optional[_Iterable[_Union[MapPoint, _Mapping]]] = ...) -> None: ...

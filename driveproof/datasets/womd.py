@@ -7,6 +7,7 @@ Missing: pictures, navigation command. The testing split holds 1.1 s and gives n
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from driveproof.datasets import waymo_pb2
 from driveproof.datasets.checks import malformed, one_line
 from driveproof.datasets.tfrecord import looks_like_tfrecord, read_records
 from driveproof.datasets.tracks import build_tracks, ego_log
+from driveproof.datasets.womd_map import read_map
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
 from driveproof.scene import AgentKind, AgentTracks, LightState, Log, TrafficSignal
@@ -84,6 +86,9 @@ def _read_scenario(scenario: waymo_pb2.Scenario, path: Path, field: str) -> Log:
         log_id=scenario.scenario_id,
         signals=signals,
         missing=frozenset({"images", "command", "signs"}),
+        load_map=partial(read_map, scenario, times - times[0], path, field)
+        if scenario.map_features
+        else None,
     )
 
 

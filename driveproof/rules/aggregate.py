@@ -38,6 +38,21 @@ def epdms(values: Mapping[str, Float], *, with_ec: bool) -> Float:
     return multiplier(values) * weighted_mean(values, weights)
 
 
+def epdms_of_judged(values: Mapping[str, Float]) -> Float:
+    """EPDMS ``[N]`` over the rules that could be judged: an unknown multiplier is left out, an unknown weight dropped.
+
+    Not comparable with EPDMS where a rule is left out; NaN where NC is unknown or no weighted rule is known.
+    """
+    product = np.prod([np.nan_to_num(values[code], nan=1.0) for code in MULTIPLIERS], axis=0)
+    known = [weight * ~np.isnan(values[code]) for code, weight in WEIGHTS.items()]
+    total = np.sum(
+        [weight * np.nan_to_num(values[code]) for code, weight in WEIGHTS.items()], axis=0
+    )
+    divisor = np.sum(known, axis=0)
+    mean = np.where(divisor > 0.0, total / np.maximum(divisor, 1.0), np.nan)
+    return np.asarray(np.where(np.isnan(values["NC"]), np.nan, product * mean), np.float64)
+
+
 def forgive(values: Mapping[str, Float], human: Mapping[str, float]) -> dict[str, Float]:
     """Sub-scores after the human filter: a rule that the human breaks wholly (exactly 0) counts as kept by everyone."""
     return {

@@ -14,7 +14,7 @@ from driveproof.geometry.arrays import Float
 from driveproof.geometry.polyline import Polyline
 from driveproof.rules.score import score_plans
 from driveproof.rules.states import DT, HORIZON, STEPS, VX, box_centers
-from driveproof.rules.traffic import Traffic
+from driveproof.rules.traffic import Signals, Traffic
 from driveproof.rules.world import World
 
 SPEED_SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -66,7 +66,8 @@ def candidates(world: World, speed_limit: float = FALLBACK_LIMIT) -> Float:
 def reference_plan(world: World, speed_limit: float = FALLBACK_LIMIT) -> Float:
     """The best candidate ``[41, 3]`` by EPDMS among the forecast traffic; the first of equals."""
     plans = candidates(world, speed_limit)
-    guess = replace(world, traffic=forecast(world.others), history=None)
+    signals = world.signals if world.signals.known else Signals.none()
+    guess = replace(world, traffic=forecast(world.others), signals=signals, history=None)
     scores = score_plans(guess, plans, grouping="group").epdms_raw
     return np.asarray(plans[int(np.argmax(np.nan_to_num(scores, nan=-1.0)))], np.float64)
 

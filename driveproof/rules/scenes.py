@@ -14,6 +14,7 @@ from driveproof.errors import BadInput
 from driveproof.geometry import points_to_local, poses_to_local, poses_to_world
 from driveproof.geometry.arrays import Bool, Float
 from driveproof.maps import TownMap
+from driveproof.rules.log_roads import roads_in
 from driveproof.rules.plan import plan_poses
 from driveproof.rules.roads import MapPolygon, RoadMap
 from driveproof.rules.states import DT, N_STATE, STEPS, VehicleShape
@@ -21,6 +22,7 @@ from driveproof.rules.town_roads import Way, connector_ahead, polygons_around, w
 from driveproof.rules.traffic import Signals, Track, Traffic
 from driveproof.rules.world import History, World
 from driveproof.scene import AgentKind, AgentTracks, LightState, Scene
+from driveproof.scene.log_map import LogMap
 from driveproof.scene.types import HISTORY_TIMES
 
 _TYPES = {
@@ -47,6 +49,7 @@ def world_of(
     shape: VehicleShape | None = None,
     rear_axle: bool = True,
     later: Sequence[Scene] = (),
+    log_map: LogMap | None = None,
 ) -> SceneWorld:
     """The world of a scene.
 
@@ -63,6 +66,8 @@ def world_of(
     later
         Scenes of the same drive at later moments, from which the further states of lights are taken; without them a
         red light is held for 4 s.
+    log_map
+        The map that came with the scene's log, instead of a town.
     """
     shape = shape or VehicleShape()
     back = 0.0 if rear_axle else shape.rear_axle_to_center
@@ -72,7 +77,10 @@ def world_of(
     ego = np.zeros(N_STATE)
     ego[:3] = history[-1]
     ego[3:5], ego[5:7] = scene.velocity, scene.acceleration
-    roads, signals = _roads(scene, town, future, later, notes)
+    if log_map is not None:
+        roads, signals = roads_in(log_map, scene, future, notes)
+    else:
+        roads, signals = _roads(scene, town, future, later, notes)
     traffic = _traffic(scene.agents, notes)
     human = plan_poses(ego[:3], poses_to_local(future, ego[:3]), 0.5)
     past = _history(history, scene)
@@ -108,8 +116,8 @@ def _roads(
     scene: Scene, town: TownMap | None, future: Float, later: Sequence[Scene], notes: list[str]
 ) -> tuple[RoadMap, Signals]:
     if town is None:
-        notes.append("no map: DAC, DDC, EP and LK stay unjudged")
-        return RoadMap.of([], None), Signals.none()
+        notes.append("no map: DAC, DDC, TLC, EP and LK stay unjudged")
+        return RoadMap.of([], None), Signals.unknown()
     driven = poses_to_world(np.concatenate([np.zeros((1, 3)), future]), scene.world_pose)
     way: Way | None = None
     try:

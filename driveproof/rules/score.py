@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from driveproof.geometry.arrays import Float
-from driveproof.rules.aggregate import RULES, epdms, forgive, multiplier
+from driveproof.rules.aggregate import MULTIPLIERS, RULES, epdms, forgive, multiplier
 from driveproof.rules.drivable_area import drivable_area
 from driveproof.rules.driving_direction import driving_direction
 from driveproof.rules.ego_progress import ego_progress, raw_progress
@@ -102,7 +102,7 @@ def score_plans(
     batch = Batch(world, simulated[first:], quirks)
     rules = _rules(batch)
     raw = raw_progress(batch)
-    earned = raw * multiplier(_values(rules))
+    earned = raw * multiplier(_seen(_values(rules), world))
     bar = earned if grouping == "pair" else np.full(len(raw), _best(earned))
     if reference is None:
         bar = np.full(len(raw), _best(earned))
@@ -141,8 +141,14 @@ def _values(rules: dict[str, RuleResult]) -> dict[str, Float]:
 def _earned(batch: Batch) -> float:
     """Progress times multipliers of a single plan."""
     codes = (no_collision, drivable_area, driving_direction, traffic_light)
-    product = np.prod([rule(batch).values[0] for rule in codes])
+    values = dict(zip(MULTIPLIERS, (rule(batch).values for rule in codes), strict=True))
+    product = multiplier(_seen(values, batch.world))[0]
     return float(raw_progress(batch)[0] * product)
+
+
+def _seen(values: dict[str, Float], world: World) -> dict[str, Float]:
+    """Values by which progress is earned: lights that nobody recorded withhold none."""
+    return values if world.signals.known else {**values, "TLC": np.ones_like(values["TLC"])}
 
 
 def _best(earned: Float) -> float:

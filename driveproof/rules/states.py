@@ -41,6 +41,15 @@ class VehicleShape:
             raise ValueError("VehicleShape.rear_axle_to_center: not finite")
 
 
+def shape_of(length: float, width: float) -> VehicleShape:
+    """A vehicle of that size in metres with its axles where NAVSIM's vehicle has them, in proportion."""
+    standard = VehicleShape()
+    scale = length / standard.length
+    return VehicleShape(
+        length, width, standard.wheel_base * scale, standard.rear_axle_to_center * scale
+    )
+
+
 def box_centers(states: Float, shape: VehicleShape) -> Float:
     """Box centres ``[..., 2]`` in the world of rear-axle states ``[..., >=3]``."""
     heading = states[..., HEADING]

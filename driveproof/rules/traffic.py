@@ -125,15 +125,24 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Signals:
-    """Lights: the polygon (index into the map) of each governed lane connector, and ``red`` ``[L, >=41]``."""
+    """Lights: the polygon (index into the map) of each governed lane connector, and ``red`` ``[L, >=41]``.
+
+    ``known`` is false where nobody recorded lights; TLC is then unjudged.
+    """
 
     polygon: Int
     red: Bool
+    known: bool = True
 
     @classmethod
     def none(cls) -> Signals:
         """No light at all."""
         return cls(np.zeros(0, np.int64), np.zeros((0, STEPS), bool))
+
+    @classmethod
+    def unknown(cls) -> Signals:
+        """Lights that the source did not record."""
+        return replace(cls.none(), known=False)
 
 
 def _states(track: Track, number: int) -> Float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from driveproof.geometry.arrays import Bool, Float, Int
 from driveproof.rules.kernels import box_meets_polygon
-from driveproof.rules.result import RuleResult, judged
+from driveproof.rules.result import RuleResult, judged, unjudged
 from driveproof.rules.world import Batch
 
 
@@ -54,6 +54,8 @@ def _first_red(
 def traffic_light(batch: Batch) -> RuleResult:
     """TLC of every proposal. A box that is already inside when the light turns red counts, too (NAVSIM)."""
     world, roads = batch.world, batch.world.roads
+    if not world.signals.known:
+        return unjudged(len(batch), "the source records no traffic lights")
     ours = roads.on_route[world.signals.polygon]
     polygon, red = world.signals.polygon[ours], world.signals.red[ours]
     found = np.full((len(batch), 2), -1, np.int64)

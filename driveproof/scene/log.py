@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from driveproof.geometry.arrays import Float, Int, as_float, check_shape
+from driveproof.scene.log_map import LogMap
 from driveproof.scene.types import AgentTracks, Command, ImageRef, TrafficSignal
 
 
@@ -40,6 +41,10 @@ class Log:
         What point of the vehicle the poses follow: "rear_axle", "box_center", "camera", "vehicle".
     missing
         What the source cannot tell.
+    ego_size
+        Length and width of the ego vehicle in metres, or None.
+    load_map
+        Reads the map that comes with the log, in the same world, when somebody wants it; None where there is none.
     """
 
     source: str
@@ -58,6 +63,8 @@ class Log:
     town: str = ""
     situation: str = ""
     missing: frozenset[str] = frozenset()
+    ego_size: tuple[float, float] | None = None
+    load_map: Callable[[], LogMap] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.times)
