@@ -11,12 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
+from driveproof.cli.score_drives import Variant, humans, trajectories
+
 app = typer.Typer(help="Judge trajectories by driving rules.", no_args_is_help=True)
-
-
-class _Variant(StrEnum):
-    navsim = "navsim"
-    corrected = "corrected"
+app.command()(trajectories)
+app.command()(humans)
 
 
 class _Grouping(StrEnum):
@@ -37,8 +36,8 @@ def epdms(
     as_json: AsJson = False,
     output: Output = None,
     variant: Annotated[
-        _Variant, typer.Option(help="As NAVSIM computes it, or with its known defects repaired.")
-    ] = _Variant.navsim,
+        Variant, typer.Option(help="As NAVSIM computes it, or with its known defects repaired.")
+    ] = Variant.navsim,
     grouping: Annotated[
         _Grouping,
         typer.Option(help="Progress is measured against the reference alone, or the whole group."),

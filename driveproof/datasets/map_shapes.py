@@ -101,7 +101,7 @@ def roadway(
     if not centres:
         return ()
     lines = shapely.union_all([shapely.LineString(centre) for centre in centres])
-    near = shapely.buffer(lines, REACH, cap_style="flat")
+    near: shapely.Geometry = shapely.buffer(lines, REACH, cap_style="flat")
     if edges:
         walls = shapely.union_all([shapely.LineString(edge) for edge in edges])
         near = shapely.difference(near, shapely.buffer(walls, _EDGE))
@@ -126,4 +126,4 @@ def following(centres: Sequence[Float]) -> list[tuple[int, ...]]:
 
 def _valid(ring: Float) -> shapely.Geometry:
     shape: shapely.Geometry = shapely.Polygon(ring)
-    return shape if shape.is_valid else shapely.buffer(shape, 0.0)
+    return shape if shapely.is_valid(shape) else shapely.buffer(shape, 0.0)

@@ -70,13 +70,27 @@ def bootstrap_mean(
         raise ValueError(f"clusters: {len(names)} names for {len(array)} values")
     _, code = np.unique(names[kept], return_inverse=True)
     totals, counts = np.bincount(code, array[kept]), np.bincount(code)
+    low, high = cluster_interval(totals, counts, seed, resamples=resamples, confidence=confidence)
+    return Estimate(float(array[kept].mean()), low, high, int(kept.sum()), lost)
+
+
+def cluster_interval(
+    totals: ArrayLike,
+    counts: ArrayLike,
+    seed: int,
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> tuple[float, float]:
+    """Percentile bootstrap interval of a mean from the sums and numbers ``[G]`` of its clusters, none empty."""
+    totals, counts = np.asarray(totals), np.asarray(counts)
     groups = len(counts)
     rng = np.random.default_rng(seed)
     # drawing G clusters with replacement is drawing how often each is drawn
     draws = rng.multinomial(groups, np.full(groups, 1 / groups), size=resamples)
     means = (draws @ totals) / (draws @ counts)
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Estimate(float(array[kept].mean()), float(low), float(high), int(kept.sum()), lost)
+    return float(low), float(high)
 
 
 def paired_difference(

@@ -12,7 +12,7 @@ from driveproof.rules.result import RuleResult, SubScore
 from driveproof.rules.roads import MapPolygon, PolygonKind, RoadMap
 from driveproof.rules.score import Previous, Scores, score_plans
 from driveproof.rules.simulator import simulate
-from driveproof.rules.states import DT, HORIZON, STEPS, VehicleShape
+from driveproof.rules.states import DT, HORIZON, STEPS, VehicleShape, shape_of
 from driveproof.rules.traffic import Signals, Track, Traffic
 from driveproof.rules.two_stage import (
     Frame,
@@ -65,6 +65,7 @@ __all__ = [
     "read_case",
     "score_plans",
     "score_plans_v1",
+    "shape_of",
     "simulate",
     "two_stage",
 ]

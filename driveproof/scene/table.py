@@ -128,6 +128,11 @@ def read_scenes(directory: str | Path) -> Iterator[Scene]:
             yield _from_row(row)
 
 
+def scenes_of_rows(rows: pa.Table) -> list[Scene]:
+    """The scenes of some rows of a shard, for readers that do not want the whole table."""
+    return [_from_row(row) for row in rows.to_pylist()]
+
+
 def read_columns(directory: str | Path, columns: list[str]) -> pa.Table:
     """Some columns of all shards as one Arrow table (for statistics: no scenes are built)."""
     return pa.concat_tables(pq.read_table(s, columns=columns) for s in scene_shards(directory))
