@@ -19,7 +19,7 @@ class TinyParams(Section):
     hidden: int = Field(default=128, ge=16)
     layers: int = Field(default=4, ge=1)
     heads: int = Field(default=4, ge=1)
-    vision_hidden: int = Field(default=96, ge=16)
+    vision_hidden: int = Field(default=48, ge=16)
     vision_layers: int = Field(default=2, ge=1)
 
 

@@ -196,7 +196,7 @@ class Teacher:
             points = stretch * item.waypoints @ rotation
             noisy = teacher_plan(self._scenes[item.record_key], points)
             noisy = replace(noisy, decision=plan.decision)
-            distance = gaps(options, noisy)
+            distance = [sum(gap) for gap in gaps(options, noisy)]
             if distance[oracle] == min(distance):
                 return noisy
         return plan

@@ -101,29 +101,30 @@ def teacher_turn1(plan: TeacherPlan) -> str:
     )
 
 
-def gaps(options: ArrayLike, plan: TeacherPlan) -> list[int]:
-    """Distance ``[M]`` of each option's final position to the planned one in whole metres, |dx| + |dy|.
+def gaps(options: ArrayLike, plan: TeacherPlan) -> list[tuple[int, int]]:
+    """Distance (|dx|, |dy|) of each option's final position to the planned one in whole metres.
 
     Computed from the rounded numbers that the policy itself has written and reads.
     """
     shown = np.array([_whole(option[LAST]) for option in np.asarray(options)])
-    return [int(gap) for gap in np.abs(shown - plan.end).sum(1).clip(max=GAP_LIMIT)]
+    apart = np.abs(shown - plan.end).clip(max=GAP_LIMIT).tolist()
+    return [(x, y) for x, y in apart]
 
 
 def teacher_turn2(options: ArrayLike, plan: TeacherPlan, oracle_index: int) -> str:
     """Each option's final position, its gap to the committed plan, the best option so far; then the choice.
 
-    The running best turns the choice of the smallest of many gaps into comparisons of two. The last line always
-    names the oracle, also where whole metres make another option as near.
+    The best has the smallest |dx| + |dy|; of equal ones the oracle counts as the smaller. The last line always
+    names the oracle, also where whole metres make another option nearer.
     """
     options = np.asarray(options, dtype=np.float64)
     letters, measured = option_letters(len(options)), gaps(options, plan)
     lines, best = [], 0
     for index, (letter, option, gap) in enumerate(zip(letters, options, measured, strict=True)):
-        # of equal gaps the oracle's counts as the smaller
-        if (gap, index != oracle_index) < (measured[best], best != oracle_index):
+        if (sum(gap), index != oracle_index) < (sum(measured[best]), best != oracle_index):
             best = index
-        lines.append(f"{letter}: {_point(_whole(option[LAST]))} gap {gap} best {letters[best]}")
+        end = _point(_whole(option[LAST]))
+        lines.append(f"{letter}: {end} gap {_point(gap)} best {letters[best]}")
     return "\n".join([*lines, choice_line(oracle_index)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -191,7 +192,7 @@ def test_redrawn_questions_are_answered_with_their_nearest_option(world: World, 
         messages = teacher.example(index, kind).messages  # type: ignore[arg-type]
         answer = messages[-1]["content"][0]["text"]
         lines = answer.split("\n")[-7:-1]
-        gaps = [int(line.split(" gap ")[1].split()[0]) for line in lines]
+        gaps = [sum(map(int, re.findall(r"gap (\d+),(\d+)", line)[0])) for line in lines]
         assert gaps[parse_choice(answer, 6).index or 0] == min(gaps)
 
 

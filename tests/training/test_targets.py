@@ -70,8 +70,9 @@ def test_the_choice_is_the_oracle_and_the_smallest_gap(
         plan = teacher_plan(scene)
         text = teacher_turn2(item.options, plan, item.oracle_index)
         assert parse_choice(text, item.n_options).index == item.oracle_index
-        stated = [int(gap) for gap in re.findall(r"gap (\d+)", text)]
-        assert stated == gaps(item.options, plan)
+        pairs = [(int(x), int(y)) for x, y in re.findall(r"gap (\d+),(\d+)", text)]
+        assert pairs == gaps(item.options, plan)
+        stated = [x + y for x, y in pairs]
         assert int(np.argmin(stated)) == item.oracle_index
         for shown in range(1, item.n_options + 1):
             best = re.findall(r"best ([A-F])", text)[shown - 1]
