@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from driveproof.evaluation.statistics import Estimate, cluster_interval
-from driveproof.geometry.arrays import Float
 from driveproof.rules import RULES
 
 SEED = 0
@@ -31,13 +30,12 @@ class Tally:
     """Column, drive: total and number."""
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def add(self, column: str, drive: str, values: Float) -> None:
-        """Take in values of one drive; NaN is unscored."""
-        known = values[~np.isnan(values)]
-        if len(known):
-            total = self.sums.setdefault(column, {}).setdefault(drive, [0.0, 0])
-            total[0] += float(known.sum())
-            total[1] += len(known)
+    def add(self, column: str, drive: str, total: float, count: int) -> None:
+        """Take in ``count`` scored values of one drive that sum up to ``total``."""
+        if count:
+            known = self.sums.setdefault(column, {}).setdefault(drive, [0.0, 0])
+            known[0] += total
+            known[1] += count
 
     def estimate(self, column: str) -> Estimate:
         """Mean and bootstrap interval over drives; lost are the rows without a value."""
@@ -51,7 +49,8 @@ class Tally:
 
     def to_json(self, columns: Iterable[str]) -> dict[str, Any]:
         """Estimates by column and reasons of loss."""
-        common = dict(self.reasons.most_common(_REASONS))
+        frequent = sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))
+        common = dict(frequent[:_REASONS])
         rest = sum(self.reasons.values()) - sum(common.values())
         return {
             "rows": self.rows,
@@ -78,19 +77,24 @@ def summarise_scores(path: Path) -> dict[str, Any]:
     proposals whose EPDMS could not be computed, by reason.
     """
     tallies: dict[str, Tally] = {}
+    sums = [(column, how) for column in SCORES for how in ("sum", "count")]
     for batch in pq.ParquetFile(path).iter_batches(batch_size=65536):
         table = pa.table(batch)
-        names = table["name"].to_numpy(zero_copy_only=False)
-        drives = table["scene_key"].to_pandas().fillna("").to_numpy()
-        values = {c: table[c].to_numpy(zero_copy_only=False).astype(np.float64) for c in SCORES}
-        reasons = table["reason"].to_pandas()
-        for name in sorted(set(names.tolist())):
-            mine = names == name
-            tally = tallies.setdefault(name, Tally())
-            tally.rows += int(mine.sum())
-            tally.reasons.update(reasons[mine].dropna().tolist())
-            for drive in sorted(set(drives[mine].tolist())):
-                here = mine & (drives == drive)
-                for column in SCORES:
-                    tally.add(column, drive, values[column][here])
+        groups = table.group_by(["name", "scene_key"], use_threads=False).aggregate(
+            [*sums, ("row", "count")]
+        )
+        for group in groups.sort_by(
+            [("name", "ascending"), ("scene_key", "ascending")]
+        ).to_pylist():
+            tally = tallies.setdefault(group["name"], Tally())
+            tally.rows += group["row_count"]
+            for c in SCORES:
+                total = group[f"{c}_sum"] or 0.0
+                tally.add(c, group["scene_key"] or "", total, group[f"{c}_count"])
+        reasons = table.group_by(["name", "reason"], use_threads=False).aggregate(
+            [("row", "count")]
+        )
+        for group in reasons.to_pylist():
+            if group["reason"] is not None:
+                tallies[group["name"]].reasons[group["reason"]] += group["row_count"]
     return {name: tallies[name].to_json(SCORES) for name in sorted(tallies)}

@@ -181,11 +181,11 @@ class HumanReport:
         self.unjudged.update(unjudged_rules(moment.verdicts))
         for code, verdict in moment.verdicts.items():
             if verdict.value is not None:
-                self.broken.add(code, drive, np.array([float(verdict.value < 1.0)]))
-                self.means.add(code, drive, np.array([verdict.value]))
+                self.broken.add(code, drive, float(verdict.value < 1.0), 1)
+                self.means.add(code, drive, verdict.value, 1)
         for name, value in (("EPDMS", moment.epdms), ("EPDMS_judged", moment.epdms_judged)):
             if value is not None:
-                self.means.add(name, drive, np.array([value]))
+                self.means.add(name, drive, value, 1)
 
     def to_json(self, windows: WindowReport) -> dict[str, Any]:
         """Everything as plain values; ``broken_rate`` is the share of judged moments that earn less than 1."""

@@ -109,10 +109,27 @@ def _beside(lanes: Sequence[MapLane], path: Sequence[int]) -> set[int]:
             for k, other in zip(point.tolist(), lane.tolist(), strict=True):
                 other_line = Polyline(lanes[other].centre)
                 turn = other_line.heading(other_line.project(points[k : k + 1])[0])[0] - heading[k]
-                same_kind = lanes[other].in_junction == lanes[number].in_junction
-                if same_kind and abs(np.angle(np.exp(1j * turn))) < _SAME_WAY:
+                if _small(turn) and _alike(lanes[other], lanes[number]):
                     found.add(other)
     return found
+
+
+def _alike(one: MapLane, other: MapLane) -> bool:
+    """Whether two lanes side by side lead the same way: of junction lanes, both ends must (a turn lane does not)."""
+    if one.in_junction != other.in_junction:
+        return False
+    return not one.in_junction or all(
+        _small(_course(one.centre, end) - _course(other.centre, end)) for end in (0, -2)
+    )
+
+
+def _course(line: Float, segment: int) -> float:
+    x, y = line[segment + 1] - line[segment]
+    return float(np.arctan2(y, x))
+
+
+def _small(turn: float) -> bool:
+    return bool(abs(np.angle(np.exp(1j * turn))) < _SAME_WAY)
 
 
 def _signals(log_map: LogMap, scene: Scene, lanes: Sequence[MapLane]) -> Signals:
