@@ -89,10 +89,11 @@ def count_rows(path: Path) -> int | None:
 def headings_along(points: Float) -> Float:
     """Headings ``[N, T]`` of paths ``[N, T, 2]`` that leave the origin along x.
 
-    The course counts after every 0.3 m and is held in between; one that flips by more than 90° is backing up.
+    A course counts after every 0.3 m and is held in between; one that flips by more than 90° is backing up. The
+    heading at a pose is midway between the courses before and after it, exact on a circle driven evenly.
     """
     count, steps = points.shape[:2]
-    headings = np.zeros((count, steps))
+    courses = np.zeros((count, steps))
     anchor, current = np.zeros((count, 2)), np.zeros(count)
     for k in range(steps):
         delta = points[:, k] - anchor
@@ -101,8 +102,10 @@ def headings_along(points: Float) -> Float:
         turn = np.where(np.abs(turn) > np.pi / 2, _wrap(turn + np.pi), turn)
         current = np.where(moved, current + turn, current)
         anchor = np.where(moved[:, None], points[:, k], anchor)
-        headings[:, k] = current
-    return _wrap(headings)
+        courses[:, k] = current
+    turns = np.diff(courses, axis=1, prepend=0.0)
+    after = np.concatenate([turns[:, 1:], turns[:, -1:]], axis=1)  # the last turn is taken to go on
+    return _wrap(courses + after / 2.0)
 
 
 def _wrap(angle: Float) -> Float:
