@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from driveproof.datasets.checks import malformed, parse_json
-from driveproof.datasets.map_shapes import junctions_of, polyline
+from driveproof.datasets.map_shapes import junctions_of, polyline, ring
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
 from driveproof.geometry.polyline import Polyline
@@ -68,8 +68,7 @@ def _points(rows: Any) -> Float:
 
 def _ring(item: dict[str, Any], key: str, path: Path, field: str) -> Float:
     with malformed(path, f"{field}.{key}"):
-        ring = _points(item[key])
-        return ring[:-1] if (ring[0] == ring[-1]).all() else ring
+        return ring((row["x"], row["y"]) for row in item[key])
 
 
 def _lane(key: str, item: dict[str, Any], path: Path) -> MapLane:
@@ -82,7 +81,7 @@ def _lane(key: str, item: dict[str, Any], path: Path) -> MapLane:
         return MapLane(
             key,
             centre,
-            np.concatenate([left, right[::-1]]),
+            ring(np.concatenate([left, right[::-1]])),
             bool(item["is_intersection"]),
             tuple(str(name) for name in item["successors"]),
         )
@@ -95,4 +94,4 @@ def _even(line: Float) -> Float:
 
 def _crossing(item: dict[str, Any], path: Path, field: str) -> Float:
     with malformed(path, field):
-        return np.concatenate([_points(item["edge1"]), _points(item["edge2"])[::-1]])
+        return ring(np.concatenate([_points(item["edge1"]), _points(item["edge2"])[::-1]]))

@@ -40,6 +40,22 @@ def polyline(points: Iterable[ArrayLike]) -> Float:
     return distinct
 
 
+def ring(points: Iterable[ArrayLike]) -> Float:
+    """Corners ``[V, 2]`` of a ring, not closed, made as :func:`polyline` is.
+
+    Raises
+    ------
+    ValueError
+        As :func:`polyline`, or if the corners enclose no area.
+    """
+    corners = polyline(points)
+    if (corners[0] == corners[-1]).all():
+        corners = corners[:-1]
+    if shapely.area(shapely.convex_hull(shapely.MultiPoint(corners))) <= 0.0:
+        raise ValueError("encloses no area")
+    return corners
+
+
 def ribbon(centre: Float, left: ArrayLike = HALF_WIDTH, right: ArrayLike = HALF_WIDTH) -> Float:
     """Ring ``[2 M, 2]`` of a lane that reaches ``left`` and ``right`` metres (``[M]`` or one) beside ``centre`` ``[M, 2]``."""
     along = np.gradient(centre, axis=0)

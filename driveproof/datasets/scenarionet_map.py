@@ -22,6 +22,7 @@ from driveproof.datasets.map_shapes import (
     junctions_of,
     polyline,
     ribbon,
+    ring,
     rings_of,
     roadway,
 )
@@ -43,6 +44,11 @@ def read_map(scenario: Mapping[str, Any], times: Float, path: Path) -> LogMap:
     BadInput
         Naming the file and the feature.
     """
+    with malformed(path):
+        return _read_map(scenario, times, path)
+
+
+def _read_map(scenario: Mapping[str, Any], times: Float, path: Path) -> LogMap:
     features = {str(key): value for key, value in scenario["map_features"].items()}
     chosen = {
         key: value
@@ -63,7 +69,7 @@ def read_map(scenario: Mapping[str, Any], times: Float, path: Path) -> LogMap:
     lanes = []
     for n, (key, value) in enumerate(chosen.items()):
         with malformed(path, f"map_features[{key}]"):
-            outline = polyline(value["polygon"]) if key in surfaces else ribbon(centres[n])
+            outline = ring(value["polygon"]) if key in surfaces else ribbon(centres[n])
             inside = key not in surfaces if surfaces else n in crossed
             onward = tuple(str(name) for name in value.get("exit_lanes", ()))
             lanes.append(
@@ -76,7 +82,7 @@ def read_map(scenario: Mapping[str, Any], times: Float, path: Path) -> LogMap:
     if lights is None:
         notes.append("the source records no traffic lights")
     walks = tuple(
-        polyline(value["polygon"])
+        ring(value["polygon"])
         for value in features.values()
         if value["type"] == "CROSSWALK" and len(value.get("polygon", ())) > 2
     )

@@ -22,6 +22,7 @@ from driveproof.datasets.map_shapes import (
     junctions_of,
     polyline,
     ribbon,
+    ring,
     roadway,
 )
 from driveproof.geometry.arrays import Float
@@ -59,8 +60,8 @@ def read_map(scenario: waymo_pb2.Scenario, times: Float, path: Path, field: str)
                 if feature.HasField(name) and len(getattr(feature, name).polyline) > 1:
                     lines[feature.id] = _line(getattr(feature, name).polyline)
                     edges += [lines[feature.id]] if name == "road_edge" else []
-            walks += [_line(feature.crosswalk.polygon)] if feature.HasField("crosswalk") else []
-            driveways += [_line(feature.driveway.polygon)] if feature.HasField("driveway") else []
+            walks += [_ring(feature.crosswalk.polygon)] if feature.HasField("crosswalk") else []
+            driveways += [_ring(feature.driveway.polygon)] if feature.HasField("driveway") else []
     lights = _lights(scenario, times)
     chosen = [f for f in scenario.map_features if _is_lane(f)]
     centres = []
@@ -94,6 +95,10 @@ def _is_lane(feature: waymo_pb2.MapFeature) -> bool:
 
 def _line(points: Iterable[waymo_pb2.MapPoint]) -> Float:
     return polyline((point.x, point.y) for point in points)
+
+
+def _ring(points: Iterable[waymo_pb2.MapPoint]) -> Float:
+    return ring((point.x, point.y) for point in points)
 
 
 def _half_width(

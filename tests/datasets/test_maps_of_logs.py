@@ -163,6 +163,8 @@ def test_an_argoverse_archive(tmp_path: Path) -> None:
         (lambda d: d["lane_segments"]["2"].update(left_lane_boundary=points((0, 0))), "lane_segments.2"),
         (lambda d: d["drivable_areas"]["7"].update(area_boundary=points((0, 0), (float("nan"), 1))), "7.area_boundary.*not finite"),
         (lambda d: d.update(drivable_areas=[]), "malformed"),
+        (lambda d: d["drivable_areas"]["7"].update(area_boundary=points((0, 0), (9, 0), (5, 0))), "7.area_boundary.*encloses no area"),
+        (lambda d: d["lane_segments"]["1"].update(right_lane_boundary=points((0, 4), (40, 4))), "lane_segments.1.*encloses no area"),
     ],
 )  # fmt: skip
 def test_a_spoiled_archive_is_named(tmp_path: Path, spoil: Any, problem: str) -> None:
@@ -287,4 +289,7 @@ def test_a_scenarionet_scenario_with_lights_and_edges() -> None:
     assert found.lights.states["b"] == (LightState.RED, LightState.GREEN, LightState.UNKNOWN)
     features["b"]["polyline"] = [(0, 0), (np.inf, 1)]
     with pytest.raises(BadInput, match=r"map_features\[b\]"):
+        scenarionet_map.read_map(scenario, TIMES, Path("f"))
+    features["b"] = {"polyline": [(0, 0), (1, 1)]}
+    with pytest.raises(BadInput, match="f: lacks 'type'"):
         scenarionet_map.read_map(scenario, TIMES, Path("f"))
