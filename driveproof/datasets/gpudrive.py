@@ -7,12 +7,14 @@ command, signals. Other layouts with the same file names exist (``position`` is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from driveproof.datasets.checks import malformed, parse_json
+from driveproof.datasets.gpudrive_map import read_map
 from driveproof.datasets.tracks import build_tracks, ego_log
 from driveproof.errors import BadInput
 from driveproof.scene import AgentKind, Log
@@ -60,6 +62,7 @@ def read(path: Path) -> Iterator[Log]:
             source="womd_json",
             log_id=str(scenario.get("scenario_id") or path.stem),
             missing=frozenset({"images", "command", "signals"}),
+            load_map=partial(read_map, scenario, path) if scenario.get("roads") else None,
         )
     yield log
 

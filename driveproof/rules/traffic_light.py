@@ -55,7 +55,7 @@ def traffic_light(batch: Batch) -> RuleResult:
     """TLC of every proposal. A box that is already inside when the light turns red counts, too (NAVSIM)."""
     world, roads = batch.world, batch.world.roads
     if not world.signals.known:
-        return unjudged(len(batch), "the source records no traffic lights")
+        return unjudged(len(batch), "what the traffic lights show is unknown")
     ours = roads.on_route[world.signals.polygon]
     polygon, red = world.signals.polygon[ours], world.signals.red[ours]
     found = np.full((len(batch), 2), -1, np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import shapely
 
-from driveproof.datasets import av2_map, scenarionet_map, waymo_pb2, womd_map
+from driveproof.datasets import av2_map, gpudrive_map, scenarionet_map, waymo_pb2, womd_map
 from driveproof.datasets.map_shapes import (
     crossing,
     following,
@@ -293,3 +293,28 @@ def test_a_scenarionet_scenario_with_lights_and_edges() -> None:
     features["b"] = {"polyline": [(0, 0), (1, 1)]}
     with pytest.raises(BadInput, match="f: lacks 'type'"):
         scenarionet_map.read_map(scenario, TIMES, Path("f"))
+
+
+# ---- GPUDrive
+
+
+def test_a_gpudrive_scenario() -> None:
+    roads = [
+        {"type": "lane", "id": 1, "map_element_id": 2, "geometry": points((0, 0), (40, 0))},
+        {"type": "lane", "id": 2, "map_element_id": 2, "geometry": points((40, 0), (60, 0))},
+        {"type": "lane", "id": 3, "map_element_id": 3, "geometry": points((0, -3), (40, -3))},
+        {"type": "road_edge", "id": 4, "geometry": points((-5, -4), (70, -4))},
+        {"type": "driveway", "id": 5, "geometry": points((5, -9), (9, -9), (9, -4), (5, -4))},
+        {"type": "stop_sign", "id": 6, "geometry": points((1, 1))},
+    ]
+    found = gpudrive_map.read_map({"roads": roads}, Path("f"))
+    assert [(lane.id, lane.successors) for lane in found.lanes] == [("1", ("2",)), ("2", ())]
+    assert holds(found.drivable, 30.0, -3.9)
+    assert not holds(found.drivable, 30.0, -4.1)
+    assert holds(found.drivable, 7.0, -6.0)
+    assert found.lights is None
+    roads[1]["geometry"] = points((40, 0), (float("inf"), 0))
+    with pytest.raises(BadInput, match=r"roads\[1\]: malformed: a coordinate is not finite"):
+        gpudrive_map.read_map({"roads": roads}, Path("f"))
+    with pytest.raises(BadInput, match="roads: lacks 'type'"):
+        gpudrive_map.read_map({"roads": [{}]}, Path("f"))

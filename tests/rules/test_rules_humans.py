@@ -46,7 +46,7 @@ def test_rates_are_shares_of_the_judged_moments() -> None:
     assert (got["broken_rate"]["NC"]["n"], got["broken_rate"]["NC"]["lost"]) == (3, 1)
     assert got["mean"]["NC"]["mean"] == pytest.approx(0.5)
     assert got["broken_rate"]["TLC"] == {"mean": None, "low": None, "high": None, "n": 0, "lost": 4}
-    assert got["unjudged"]["TLC: the source records no traffic lights"] == 4
+    assert got["unjudged"]["TLC: what the traffic lights show is unknown"] == 4
     assert got["unjudged"]["NC: made"] == 1
     assert "EP" not in got["broken_rate"]
 

@@ -297,7 +297,7 @@ def test_a_scene_without_a_map_is_unscored_with_the_reason(tmp_path: Path) -> No
     row = pq.read_table(score_file(run, tmp_path / "out")).to_pylist()[0]
     assert row["EPDMS"] is None
     assert "DAC: the map has no drivable polygon" in row["reason"]
-    assert "TLC: the source records no traffic lights" in row["reason"]
+    assert "TLC: what the traffic lights show is unknown" in row["reason"]
 
 
 def test_a_summary_is_the_mean_with_its_interval_over_drives(tmp_path: Path) -> None:
