@@ -6,18 +6,21 @@ A run leaves ``parts/part-*.parquet`` behind until it is whole, so that a killed
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, UserError
 from driveproof.files import atomic_path, write_json
 from driveproof.rules.planners import SCORE_SCHEMA, Judge, PlannerRun
 from driveproof.rules.proposals import Proposal, read_batches
@@ -46,6 +49,8 @@ def score_file(
     ------
     BadInput
         If a file is malformed, or the parts in ``out`` belong to another run.
+    UserError
+        If a worker process dies; the finished parts stay.
     """
     parts, identity = out / "parts", run.identity()
     _prepare(out, parts, identity, resume=resume)
@@ -119,16 +124,28 @@ def _scored(
 
 def _done(entry: tuple[int, int, Future[pa.Table] | None]) -> tuple[int, int, pa.Table | None]:
     number, rows, future = entry
-    return number, rows, None if future is None else future.result()
+    try:
+        return number, rows, None if future is None else future.result()
+    except BrokenProcessPool:
+        hint = "out of memory? go on with --resume and fewer --workers"
+        raise UserError("a worker process died", field=f"batch {number}", hint=hint) from None
 
 
 _judge: Judge | None = None
 
 
 def _start(run: PlannerRun) -> None:
-    """Give a worker process its judge."""
+    """Give a worker process its judge; it ends when the run is killed, instead of waiting for work for ever."""
     global _judge
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _judge = Judge(run)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(batch: list[Proposal]) -> pa.Table:
