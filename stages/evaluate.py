@@ -17,7 +17,7 @@ def main() -> None:
     """Ask every policy every question and write what came of it."""
     params = load_params()
     section = params.evaluate
-    for key in ("style", "decimals", "frames"):
+    for key in ("style", "decimals", "frames", "waypoint_every"):
         if TRAINED in section.policies and getattr(section, key) != getattr(params.sft, key):
             raise BadInput(
                 "differs from the section sft, so the model would read prompts it never saw",

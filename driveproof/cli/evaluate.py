@@ -88,6 +88,7 @@ def run(
         style=style.value,
         decimals=named.decimals if decimals is None else decimals,
         frames=named.frames if frames is None else frames,
+        waypoint_every=named.waypoint_every,  # type: ignore[arg-type]  # the style has checked it
         repeats=repeats,
         picture_repeats=repeats,
         grid_repeats=0,

@@ -13,7 +13,7 @@ class EvaluateParams(Section):
     """Section ``evaluate`` of params.yaml.
 
     ``policies`` are specifications (``driveproof policy list``); those that talk are asked in every one of
-    ``modes`` and, in DEFT, once more with each of ``pictures``. ``style`` (with ``decimals`` and ``frames``)
+    ``modes`` and, in DEFT, once more with each of ``pictures``. ``style`` (with ``decimals``, ``frames`` and ``waypoint_every``)
     must be the style that the model was trained with. ``max_tokens`` limits each DEFT turn; JEFT has twice as
     many. ``picture_repeats`` and ``grid_repeats`` replace ``repeats`` for the picture ablations and the
     difficulty grid; 0 leaves the grid out. ``max_items`` questions are drawn if there are more, likewise
@@ -28,6 +28,7 @@ class EvaluateParams(Section):
     style: Literal["full", "compact"] = "compact"
     decimals: int = Field(default=0, ge=0, le=6)
     frames: int = Field(default=1, ge=0, le=4)
+    waypoint_every: Literal[1, 2, 5, 10] = 5
     repeats: int = Field(default=8, ge=1)
     picture_repeats: int = Field(default=2, ge=1)
     grid_repeats: int = Field(default=1, ge=0)

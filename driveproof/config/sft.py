@@ -74,7 +74,7 @@ class SftParams(Section):
         New options and order every time a question is used, instead of those of the table.
     plan_noise
         Relative error put on the plan in ``match`` examples, so that turn 2 learns to serve imperfect plans.
-    style, decimals, frames
+    style, decimals, frames, waypoint_every
         Wording and pictures of the prompts, as in ``evaluate``.
     freeze_vision, gradient_checkpointing
         For real models (DEFT-RLVR, appendix D.3, freezes the vision encoder).
@@ -106,6 +106,7 @@ class SftParams(Section):
     style: Literal["full", "compact"] = "compact"
     decimals: int = Field(default=0, ge=0, le=6)
     frames: int = Field(default=1, ge=0, le=4)
+    waypoint_every: Literal[1, 2, 5, 10] = 5
     freeze_vision: bool = False
     gradient_checkpointing: bool = False
     precision: Literal["auto", "bf16", "fp32"] = "auto"

@@ -89,7 +89,12 @@ def evaluate(
         raise BadInput("no questions to ask")
     items = draw(items, params.max_items, seed)
     grid = draw_records(grid, params.max_grid_records, seed)
-    style = replace(STYLES[params.style], decimals=params.decimals, frames=params.frames)
+    style = replace(
+        STYLES[params.style],
+        decimals=params.decimals,
+        frames=params.frames,
+        waypoint_every=params.waypoint_every,
+    )
     base = AskSettings(
         style=style,
         temperature=params.temperature,

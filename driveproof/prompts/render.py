@@ -113,8 +113,12 @@ def _scene_facts(observation: Observation, style: PromptStyle) -> dict[str, Any]
 def _option_facts(options: ArrayLike, style: PromptStyle) -> dict[str, Any]:
     points = as_float(options, (None, len(FUTURE_TIMES), 2), "options")
     letters = option_letters(len(points))
-    texts = [" ".join(_point(point, style.decimals) for point in option) for option in points]
-    return {"options": list(zip(letters, texts, strict=True)), "letters": letters}
+    shown = slice(style.waypoint_every - 1, None, style.waypoint_every)
+    texts = [
+        " ".join(_point(point, style.decimals) for point in option) for option in points[:, shown]
+    ]
+    times = [f"{time:.1f}" for time in FUTURE_TIMES[shown]]
+    return {"options": list(zip(letters, texts, strict=True)), "letters": letters, "times": times}
 
 
 def _point(point: Float, decimals: int) -> str:

@@ -22,12 +22,16 @@ class PromptStyle:
         Cameras shown, in this order.
     frames
         How many of the latest history pictures of each camera are shown, 0 .. 4; 0 shows none.
+    waypoint_every
+        Candidates are written by every so-many-th of their ten waypoints, a divisor of 10, so that the last is
+        always there: 1 writes all ten, 5 those at 2.5 and 5 s.
     """
 
     verbosity: Literal["full", "compact"] = "full"
     decimals: int = 2
     cameras: tuple[str, ...] = FRONT_CAMERAS
     frames: int = len(HISTORY_TIMES)
+    waypoint_every: int = 1
 
     def __post_init__(self) -> None:
         if self.verbosity not in ("full", "compact"):
@@ -38,12 +42,16 @@ class PromptStyle:
             raise ValueError(
                 f"PromptStyle.frames: {self.frames} is not within 0 .. {len(HISTORY_TIMES)}"
             )
+        if self.waypoint_every not in (1, 2, 5, 10):
+            raise ValueError(
+                f"PromptStyle.waypoint_every: {self.waypoint_every} does not divide 10"
+            )
 
 
 FULL = PromptStyle()
 """Three front cameras, four frames each, centimetres: the setting of DEFT-RLVR, section 5.1."""
-COMPACT = PromptStyle(verbosity="compact", decimals=0, frames=1)
-"""Three front cameras, the latest frame, whole metres: short enough for the tiny VLM."""
+COMPACT = PromptStyle(verbosity="compact", decimals=0, frames=1, waypoint_every=5)
+"""Three front cameras, the latest frame, whole metres, candidates at 2.5 and 5 s: short enough for the tiny VLM."""
 STYLES = {"full": FULL, "compact": COMPACT}
 
 

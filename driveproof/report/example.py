@@ -122,7 +122,9 @@ def _answers(root: Path) -> tuple[str, dict[str, Answer]]:
 def _style(inputs: Inputs) -> Any:
     settings = (inputs.evaluation or {}).get("settings") or {}
     style = STYLES[settings.get("style", "compact")]
-    given = {key: settings[key] for key in ("decimals", "frames") if key in settings}
+    given = {
+        key: settings[key] for key in ("decimals", "frames", "waypoint_every") if key in settings
+    }
     return replace(style, **given)
 
 

@@ -204,7 +204,12 @@ class Teacher:
 
 def prompt_style(params: SftParams) -> PromptStyle:
     """The style that a model is trained with and must be asked with."""
-    return replace(STYLES[params.style], decimals=params.decimals, frames=params.frames)
+    return replace(
+        STYLES[params.style],
+        decimals=params.decimals,
+        frames=params.frames,
+        waypoint_every=params.waypoint_every,
+    )
 
 
 def kind_of_steps(shares: Shares, steps: int) -> list[Kind]:

@@ -261,6 +261,7 @@ def _identity(teacher: Teacher, params: SftParams, seed: int) -> dict[str, Any]:
         "style": params.style,
         "decimals": style.decimals,
         "frames": style.frames,
+        "waypoint_every": style.waypoint_every,
         "cameras": list(style.cameras),
         "prompt_hash": prompt_hash(style),
         "seed": seed,
