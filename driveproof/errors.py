@@ -69,11 +69,18 @@ class GateFailed(UserError):
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run a program; a user's mistake becomes one line on stderr and an exit code, an interrupt 130."""
+    """Run a program; a user's mistake becomes one line on stderr and an exit code, an interrupt 130.
+
+    So does what the operating system refuses (no space, no permission, a folder in place of a file).
+    """
     try:
         main()
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        sys.exit(UserError.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)

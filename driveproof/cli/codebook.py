@@ -14,7 +14,9 @@ Source = Annotated[
     Path, typer.Argument(help="Directory of scene shards, or .npz with traj and scene_key.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Seed = Annotated[int, typer.Option(help="Seed of clustering and of the splits.")]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, help="Seed of clustering and of the splits.")
+]
 
 
 @app.command()
@@ -35,9 +37,11 @@ def fit(
     from driveproof.codebook.build import build_codebook
     from driveproof.config.codebook import CodebookParams
     from driveproof.errors import BadInput
+    from driveproof.files import check_file
 
     if n_codes is not None and n_codes < 2:
         raise BadInput("expected at least 2", field="--n-codes")
+    check_file(out)
     built = build_codebook(path, CodebookParams(n_codes=n_codes), seed, splits)
     built.codebook.save(out)
     if as_json:
@@ -136,6 +140,7 @@ def sweep(
     from driveproof.codebook.sweep import run_sweep, write_sweep
     from driveproof.codebook.trajectories import load_trajectories
     from driveproof.config.codebook import ClusteringParams
+    from driveproof.files import check_folder
 
     params = _sweep_params(
         source=str(path),
@@ -147,6 +152,8 @@ def sweep(
         cross_sources=tuple(cross_source or ()),
         workers=workers,
     )
+    if out is not None:
+        check_folder(out, ["sweep.json"])
     data = load_trajectories(path)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("fitting codebooks", total=None)

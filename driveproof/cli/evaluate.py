@@ -64,7 +64,9 @@ def run(
     concurrency: Annotated[int, typer.Option(min=1, help="Requests to a server at once.")] = 8,
     batch_size: Annotated[int, typer.Option(min=1, help="Of local models.")] = 32,
     threads: Annotated[int, typer.Option(min=0, help="Of local models; 0: their choice.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of sampling, drawing and intervals.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Of sampling, drawing and intervals.")
+    ] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder for all results; replaced.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -76,6 +78,7 @@ def run(
     --style compact --mode deft --mode jeft --other-pictures --max-tokens 96 --json
     """
     from driveproof.evaluation import evaluate, summary_of, write_evaluation
+    from driveproof.files import check_folder
     from driveproof.mcq import read_items
     from driveproof.prompts import STYLES
 
@@ -100,6 +103,8 @@ def run(
         threads=threads,
         concurrency=concurrency,
     )
+    if out is not None:
+        check_folder(out, ["summary.json"])
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bars: dict[str, TaskID] = {}

@@ -30,7 +30,9 @@ def build(
     params: Annotated[
         Path | None, typer.Option(help="params.yaml whose section mcq is used; default built-in.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Base seed of candidates and order.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Base seed of candidates and order.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
     """Build train, dev, test and the difficulty grid.
@@ -43,9 +45,11 @@ def build(
     from driveproof.codebook.trajectories import load_splits
     from driveproof.config import load_params
     from driveproof.config.mcq import McqParams
+    from driveproof.files import check_folder
     from driveproof.mcq.source import read_moments
     from driveproof.mcq.write import write_mcq
 
+    check_folder(out, ["stats.json"])
     section = load_params(params).mcq if params is not None else McqParams()
     with Console(stderr=True).status("reading scenes") as status:
         stats = write_mcq(

@@ -13,6 +13,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from driveproof.errors import BadInput
+from driveproof.files import read_json
 from driveproof.scene import Command, WindowRules, read_columns
 
 app = typer.Typer(help="Import driving logs and look at scenes.", no_args_is_help=True)
@@ -110,7 +111,7 @@ def _rejected(path: Path) -> dict[str, int]:
     if not path.is_file():
         return {}
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))["rejected"])
+        return dict(read_json(path)["rejected"])
     except (ValueError, KeyError, TypeError):
         raise BadInput("not a report of an import", path=path) from None
 

@@ -101,12 +101,14 @@ def humans(
     from driveproof.datasets import sniff
     from driveproof.errors import BadInput
     from driveproof.evaluation.humans import HumanReport, Worst, score_humans
-    from driveproof.files import atomic_dir, write_json
+    from driveproof.files import atomic_dir, check_folder, write_json
     from driveproof.scene import WindowReport
 
     if draw and out is None:
         raise BadInput("--draw needs --out", field="--draw")
     name = sniff(paths[0]).name if format == "auto" else format
+    if out is not None:
+        check_folder(out, ["summary.json"])
     windows, report, worst = WindowReport(), HumanReport.empty(), Worst(draw)
     rows: list[dict[str, Any]] = []
     with _bar("moments", None) as advance:

@@ -14,6 +14,8 @@ from driveproof.scene import FUTURE_TIMES
 
 N_WAYPOINTS = len(FUTURE_TIMES)
 N_VALUES = 2 * N_WAYPOINTS
+MAX_METRES = 1e6
+"""Beyond any five seconds of driving; squares of what is allowed stay far inside float32."""
 
 
 def flat_trajectories(values: ArrayLike, name: str = "trajectories") -> Float32:
@@ -22,7 +24,7 @@ def flat_trajectories(values: ArrayLike, name: str = "trajectories") -> Float32:
     Raises
     ------
     BadInput
-        If the shape is another, the values are no numbers, or one is NaN or infinite (its row is named).
+        If the shape is another, the values are no numbers, or one is NaN or beyond 1,000 km (its row is named).
     """
     array: NDArray[Any] = np.asarray(values)
     if array.dtype.kind not in "fiu":
@@ -33,9 +35,12 @@ def flat_trajectories(values: ArrayLike, name: str = "trajectories") -> Float32:
             field=name,
         )
     flat = np.ascontiguousarray(array.reshape(len(array), N_VALUES), dtype=np.float32)
-    bad = np.flatnonzero(~np.isfinite(flat).all(1))
+    bad = np.flatnonzero(~(np.abs(flat) <= MAX_METRES).all(1))
     if len(bad):
-        raise BadInput(f"{len(bad)} of {len(flat)} not finite, first in row {bad[0]}", field=name)
+        raise BadInput(
+            f"{len(bad)} of {len(flat)} not finite or beyond 1,000 km, first in row {bad[0]}",
+            field=name,
+        )
     return flat
 
 

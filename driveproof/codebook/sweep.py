@@ -125,7 +125,7 @@ def run_sweep(
     # Largest first, so that no process is left alone with a long one at the end.
     queue = sorted(tasks, key=lambda task: -task.n_codes * task.n_fit)
     jobs = (delayed(_run)(t, data.waypoints, masks[t.split], cross, clustering) for t in queue)
-    for run in Parallel(n_jobs=params.workers, return_as="generator")(jobs):
+    for run in Parallel(n_jobs=min(params.workers, len(queue)), return_as="generator")(jobs):
         runs.append(run)
         on_progress(len(runs), len(queue))
     return _report(data, sorted(runs, key=_order), params, min(counts), seed)

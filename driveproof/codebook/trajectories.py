@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from driveproof.codebook.arrays import N_WAYPOINTS, flat_trajectories
 from driveproof.codebook.storage import read_npz
 from driveproof.errors import BadInput
+from driveproof.files import read_json
 from driveproof.geometry.arrays import Bool, Float32
 from driveproof.scene import read_columns
 
@@ -95,12 +95,7 @@ def _sources(scene_keys: Text) -> Text:
 
 def load_splits(path: str | Path) -> dict[str, str]:
     """Read splits.json: scene key -> "train", "dev" or "test"; :class:`BadInput` if it is anything else."""
-    try:
-        splits = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BadInput("no such file of splits", path=path) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"not JSON: {error}", path=path) from None
+    splits = read_json(path)
     if not isinstance(splits, dict):
         raise BadInput("expected an object of scene key -> split", path=path)
     odd = [key for key, value in splits.items() if value not in ("train", "dev", "test")]

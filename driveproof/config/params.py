@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError
 
-from driveproof.config.base import Section
+from driveproof.config.base import Section, Seed
 from driveproof.config.codebook import CodebookParams
 from driveproof.config.collect import CollectParams
 from driveproof.config.evaluate import EvaluateParams
@@ -29,7 +29,7 @@ RESERVED_KEYS = frozenset({"size", "nfiles"})
 class Params(Section):
     """All of params.yaml."""
 
-    seed: int = 0
+    seed: Seed = 0
     collect: CollectParams = CollectParams()
     scenes: ScenesParams = ScenesParams()
     codebook: CodebookParams = CodebookParams()
@@ -70,12 +70,31 @@ def load_params(path: str | Path = "params.yaml", overlays: Sequence[str | Path]
         raise BadInput(first["msg"], path=names, field=field) from None
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML without references, which can nest in themselves, and without keys that come twice."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("references (*name) are not allowed")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise yaml.YAMLError(f"{key.value} comes twice")
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else "")
+        return super().construct_mapping(node, deep)
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError:
         raise BadInput("no such parameter file", path=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", path=path) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise BadInput(f"not YAML: {str(error).splitlines()[0]}", path=path) from None
     if content is None:
         return {}

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from driveproof.config.base import Section
+from driveproof.config.base import Section, Seed
 
 
 class SweepParams(Section):
@@ -15,7 +15,7 @@ class SweepParams(Section):
     source: str = "data/scenes"
     """Directory of scenes, or a .npz with ``traj`` and ``scene_key``."""
     sizes: tuple[int, ...] = (64, 128, 256, 512, 1024)
-    seeds: tuple[int, ...] = (0,)
+    seeds: tuple[Seed, ...] = (0,)
     n_splits: int = Field(default=5, ge=1)
     held_out: float = Field(default=0.1, gt=0, lt=1)
     scale_sizes: tuple[int, ...] = (64, 256)

@@ -39,7 +39,7 @@ def read(path: Path) -> Iterator[Log]:
         Naming the file and the column.
     """
     try:
-        table = pd.read_csv(path, dtype={"track_id": str, "agent_type": str})
+        table = pd.read_csv(path, dtype={"track_id": str, "agent_type": str}, compression=None)
     except (ValueError, OSError) as error:  # pandas' parser errors are ValueErrors
         raise BadInput(f"not csv: {one_line(error)}", path=path) from None
     for key in _KEYS:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from driveproof.errors import BadInput
+from driveproof.files import read_json
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,7 @@ def read_inputs(root: str | Path) -> Inputs:
 def _read(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise BadInput(f"not JSON: {error}", path=path) from None
+    content = read_json(path)
     if not isinstance(content, dict):
         raise BadInput("expected a JSON object", path=path)
     return content

@@ -5,7 +5,6 @@ A run leaves ``parts/part-*.parquet`` behind until it is whole, so that a killed
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import threading
@@ -21,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from driveproof.errors import BadInput, UserError
-from driveproof.files import atomic_path, write_json
+from driveproof.files import atomic_path, read_json, write_json
 from driveproof.rules.planners import SCORE_SCHEMA, Judge, PlannerRun
 from driveproof.rules.proposals import Proposal, read_batches
 
@@ -78,10 +77,9 @@ def _part(parts: Path, number: int) -> Path:
 def _prepare(out: Path, parts: Path, identity: dict[str, Any], *, resume: bool) -> None:
     known = parts / "run.json"
     if resume and known.is_file():
-        try:
-            before = json.loads(known.read_text(encoding="utf-8"))
-        except ValueError:
-            raise BadInput("not readable", path=known, hint="start anew without --resume") from None
+        before = read_json(known)
+        if not isinstance(before, dict):
+            raise BadInput("not readable", path=known, hint="start anew without --resume")
         if before != identity:
             changed = ", ".join(sorted(k for k in identity if before.get(k) != identity[k]))
             hint = "start anew without --resume"

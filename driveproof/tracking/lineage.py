@@ -17,7 +17,7 @@ from typing import Any
 
 from driveproof.config import Params
 from driveproof.errors import BadInput
-from driveproof.files import sha256_file
+from driveproof.files import read_json, sha256_file
 
 METRIC_FILES = (
     "data/*/metrics.json",
@@ -81,7 +81,7 @@ def read_lineage(root: str | Path, params: Params) -> Lineage:
     if not lock.is_file():
         raise BadInput("nothing was built here yet", path=lock, hint="run dvc repro first")
     lock_hash = sha256_file(lock)
-    reports = {path: _read_json(path) for path in _metric_files(root)}
+    reports = {path: read_json(path) for path in _metric_files(root)}
     tags = {
         "git_commit": _git(root, "rev-parse", "HEAD") or UNKNOWN,
         "git_dirty": str(bool(_git(root, "status", "--porcelain"))).lower(),
@@ -118,13 +118,6 @@ def content_hash(directory: str | Path) -> str:
 
 def _metric_files(root: Path) -> list[Path]:
     return sorted(path for pattern in METRIC_FILES for path in root.glob(pattern))
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise BadInput(f"not JSON: {error}", path=path) from None
 
 
 def _points(value: Any, name: str, step: int = 0) -> Iterator[MetricPoint]:

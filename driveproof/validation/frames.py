@@ -6,7 +6,6 @@ a gate has to say everything that is wrong.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
@@ -17,6 +16,7 @@ import numpy as np
 
 from driveproof.codebook.storage import read_npz
 from driveproof.errors import BadInput
+from driveproof.files import read_json
 from driveproof.geometry.arrays import Float
 from driveproof.scene.types import STEP_S
 
@@ -189,10 +189,7 @@ def _frame(
 def _read_splits(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
-    try:
-        splits = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadInput(f"not JSON: {error}", path=path) from None
+    splits = read_json(path)
     if not isinstance(splits, dict):
         raise BadInput("expected scene_key -> split", path=path)
     return splits

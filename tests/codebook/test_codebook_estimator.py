@@ -177,7 +177,8 @@ def test_altered_contents_are_refused(fitted: TrajectoryCodebook, tmp_path: Path
     [
         (np.zeros((5, 9, 2)), "expected shape"),
         (np.zeros(20), "expected shape"),
-        (np.full((5, 20), np.nan), "5 of 5 not finite, first in row 0"),
+        (np.full((5, 20), np.nan), "5 of 5 not finite or beyond 1,000 km, first in row 0"),
+        (np.full((5, 20), 1e30), "5 of 5 not finite or beyond 1,000 km, first in row 0"),
         (np.array([["a"] * 20]), "expected numbers"),
     ],
 )

@@ -41,6 +41,13 @@ def test_an_overlay_replaces_only_its_keys(tmp_path: Path) -> None:
         ("seed: many", r"seed: Input should be a valid integer"),
         ("- 1", "expected sections"),
         ("a: [", "not YAML"),
+        ("seed: 1\nseed: 2", "seed comes twice"),
+        ("mcq: &a {x: *a}", "references .* are not allowed"),
+        ("seed: " + "[" * 3000, "not YAML: maximum recursion"),
+        ("seed: " + "9" * 5000, "not YAML: Exceeds the limit"),
+        ("seed: -1", "seed: Input should be greater than or equal to 0"),
+        ("sweep: {seeds: [-1]}", "sweep.seeds.0: Input should be greater"),
+        ("evaluate: {timeout_s: .inf}", "evaluate.timeout_s: Input should be a finite number"),
     ],
 )
 def test_mistakes_are_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
@@ -54,6 +61,8 @@ def test_mistakes_are_one_clear_line(tmp_path: Path, text: str, message: str) ->
 def test_a_missing_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such parameter file"):
         load_params(tmp_path / "none.yaml")
+    with pytest.raises(BadInput, match="Is a directory"):
+        load_params(tmp_path)
 
 
 def test_applying_an_overlay_keeps_comments_and_checks_first(tmp_path: Path) -> None:

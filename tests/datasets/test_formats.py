@@ -149,6 +149,15 @@ def test_damaged_files_are_one_line_and_leave_nothing(
 
 
 @pytest.mark.parametrize("name", sorted(make.MAKERS))
+@pytest.mark.parametrize("suffix", [".tar", ".zip", ".gz", ".csv.gz"])
+def test_a_suffix_promises_nothing(name: str, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"log{suffix}"
+    path.write_bytes(bytes(range(256)) * 9)
+    with pytest.raises(BadInput, match=re.escape(str(tmp_path))):
+        import_logs(name, [path], tmp_path / "out", RULES)
+
+
+@pytest.mark.parametrize("name", sorted(make.MAKERS))
 def test_a_missing_path_is_one_line(name: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such file or folder"):
         import_logs(name, [tmp_path / "nowhere"], tmp_path / "out", RULES)
