@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+_LONGEST_LINE = 1000
+
 
 class UserError(Exception):
     """Something the user can fix: says what is wrong, where, and what to do.
@@ -76,11 +78,19 @@ def run(main: Callable[[], None]) -> None:
     try:
         main()
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        _complain(str(error))
         sys.exit(error.exit_code)
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
-        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        _complain(f"{where}{error.strerror or error}")
         sys.exit(UserError.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _complain(text: str) -> None:
+    """Print one line; names of files and fields come from outside, so nothing in them may move the cursor."""
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    if len(line) > _LONGEST_LINE:
+        line = f"{line[: _LONGEST_LINE // 2]} … {line[-_LONGEST_LINE // 2 :]}"
+    print(f"error: {line}", file=sys.stderr)

@@ -122,3 +122,16 @@ def test_json_refuses_nan(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         write_json(tmp_path / "a.json", {"x": float("nan")})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_hostile_names_stay_on_one_short_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def main() -> None:
+        raise BadInput("unsafe", path="a\x1b[2J\nb.tar", field="x" * 5000)
+
+    with pytest.raises(SystemExit):
+        run(main)
+    line = capsys.readouterr().err
+    assert line.startswith("error: a [2J b.tar: xxx")
+    assert line.endswith(": unsafe\n")
+    assert line[:-1].isprintable()
+    assert len(line) < 1100

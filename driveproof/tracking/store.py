@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 _SQLITE = "sqlite:///"
+_LOCK_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ def open_store(params: PublishParams, root: str | Path = ".") -> Store:
     artifacts = params.artifact_root
     if "://" not in artifacts:
         artifacts = (root / artifacts).resolve().as_uri()
+    _try_sqlite(uri)
     try:
         client = mlflow.MlflowClient(tracking_uri=uri, registry_uri=uri)
         experiment = client.get_experiment_by_name(params.experiment)
@@ -82,6 +86,19 @@ def open_store(params: PublishParams, root: str | Path = ".") -> Store:
     except (MlflowException, OSError) as error:
         text = str(error).splitlines()[0]
         raise Unreachable(f"the tracking store does not answer: {text}", path=uri) from None
+
+
+def _try_sqlite(uri: str) -> None:
+    """Whether a database file can be written: MLflow tries for minutes, and then shows its inside."""
+    if not uri.startswith(_SQLITE):
+        return
+    path = uri.removeprefix(_SQLITE)
+    try:
+        with closing(sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S)) as database:
+            database.execute("BEGIN IMMEDIATE")
+            database.rollback()
+    except sqlite3.Error as error:
+        raise Unreachable(f"the tracking store does not answer: {error}", path=path) from None
 
 
 def fetch_model(store: Store, name: str, alias: str, target: str | Path) -> Path:

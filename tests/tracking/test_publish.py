@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -159,3 +160,20 @@ def test_the_content_hash_knows_names_and_bytes(tmp_path: Path) -> None:
     two = content_hash(tmp_path)
     (tmp_path / "b").write_text("y")
     assert len({one, two, content_hash(tmp_path)}) == 3
+
+
+@pytest.mark.parametrize("state", ["noise", "folder", "locked"])
+def test_a_database_that_cannot_be_written_is_one_line(
+    build: Path, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("driveproof.tracking.store._LOCK_TIMEOUT_S", 0.1)
+    path = build / "mlflow.db"
+    if state == "noise":
+        path.write_bytes(bytes(range(256)) * 40)
+    elif state == "folder":
+        path.mkdir()
+    other = sqlite3.connect(path if state == "locked" else ":memory:")
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(Unreachable, match=r"mlflow\.db: the tracking store does not answer"):
+        publish(_params(build), build)
+    other.close()
