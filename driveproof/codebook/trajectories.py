@@ -70,8 +70,13 @@ def _from_npz(path: Path) -> TrajectorySet:
 
 
 def _from_scenes(path: Path) -> TrajectorySet:
-    table = read_columns(path, ["scene_key", "source", "future"])
-    poses = list_column(table, "future").reshape(-1, N_WAYPOINTS, 3)
+    try:
+        table = read_columns(path, ["scene_key", "source", "future"])
+        # the length is given, not inferred: a null would shift all that follow to other drives
+        poses = list_column(table, "future").reshape(table.num_rows, N_WAYPOINTS, 3)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        problem = f"not {N_WAYPOINTS} poses in each row: {str(error).splitlines()[0]}"
+        raise BadInput(problem, path=path, field="future") from None
     keys = np.asarray(table["scene_key"].to_pylist(), dtype=np.str_)
     sources = np.asarray(table["source"].to_pylist(), dtype=np.str_)
     return TrajectorySet(_waypoints(flat_trajectories(poses[..., :2])), keys, sources)

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +27,7 @@ from driveproof.config.codebook import ClusteringParams, CodebookParams
 from driveproof.config.sweep import SweepParams
 from driveproof.errors import BadInput
 from driveproof.files import sha256_file
+from driveproof.scene.table import SCHEMA_VERSION
 
 QUICK = ClusteringParams(n_init=1, max_iter=5)
 
@@ -178,3 +181,18 @@ def test_published_ranges_on_real_trajectories(shared_dir: Path) -> None:
     assert 0.56 <= row["out_ade"] <= 0.70
     assert 0.28 <= report["power_law"]["in"]["exponent"] <= 0.34
     assert 0.18 <= report["power_law"]["out"]["exponent"] <= 0.27
+
+
+@pytest.mark.parametrize("damage", ["absent", "null", "short", "text"])
+def test_damaged_futures_of_scenes_are_one_line(tmp_path: Path, damage: str) -> None:
+    whole = [[[float(i), 0.0, 0.0] for i in range(10)] for _ in range(3)]
+    futures = {"null": [None, *whole[1:]], "short": [whole[0][:9], *whole[1:]], "text": ["x"] * 3}
+    columns = {"scene_key": ["s/0", "s/1", "s/2"], "source": ["s"] * 3}
+    if damage != "absent":
+        columns["future"] = futures[damage]
+    metadata = {"driveproof_table": "scenes", "schema_version": SCHEMA_VERSION}
+    table = pa.table(columns).replace_schema_metadata(metadata)
+    pq.write_table(table, tmp_path / "scenes-00000.parquet")
+    with pytest.raises(BadInput, match="future: not 10 poses in each row") as caught:
+        load_trajectories(tmp_path)
+    assert "\n" not in str(caught.value)
