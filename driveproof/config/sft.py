@@ -87,14 +87,14 @@ class SftParams(Section):
     base: str = "tiny"
     tiny: TinyParams = TinyParams()
     phases: tuple[Phase, ...] = (
-        Phase(steps=400, shares=Shares(match=2, plan=1)),
-        Phase(steps=320, shares=Shares(match=2, plan=1, full=3, joint=1)),
+        Phase(steps=480, shares=Shares(match=1, plan=1)),
+        Phase(steps=360, shares=Shares(match=1, plan=1, full=3, joint=1)),
     )
     batch_size: int = Field(default=16, ge=1)
     accumulation: int = Field(default=1, ge=1)
     optimizer: Literal["muon", "adamw"] = "muon"
-    learning_rate: float = Field(default=5e-3, gt=0)
-    matrix_learning_rate: float = Field(default=0.02, gt=0)
+    learning_rate: float = Field(default=8e-3, gt=0)
+    matrix_learning_rate: float = Field(default=0.03, gt=0)
     schedule: str = "linear"
     warmup: float = Field(default=0.1, ge=0, le=1)
     weight_decay: float = Field(default=0.01, ge=0)
@@ -110,5 +110,5 @@ class SftParams(Section):
     freeze_vision: bool = False
     gradient_checkpointing: bool = False
     precision: Literal["auto", "bf16", "fp32"] = "auto"
-    threads: int = Field(default=2, ge=0)
+    threads: int = Field(default=1, ge=0)
     log_every: int = Field(default=10, ge=1)
