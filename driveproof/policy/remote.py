@@ -22,6 +22,10 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 """Environment variable of the API key, the only place it is read from; servers without one need none."""
 
 
+MAX_REPLY_CHARS = 1_000_000
+"""A longer answer is no answer to a question about driving."""
+
+
 class OpenAIPolicy:
     """Answers through ``POST base_url/chat/completions``, with pictures as data URLs.
 
@@ -136,7 +140,7 @@ class OpenAIPolicy:
             )
         except openai.OpenAIError as error:
             return ChatReply(None, self._describe(error))
-        except ValueError as error:  # a body that claims to be JSON and is none
+        except (ValueError, RecursionError) as error:  # a body that claims to be JSON and is none
             return ChatReply(None, self._describe(error))
         return _read(completion)
 
@@ -197,10 +201,12 @@ def _read(completion: Any) -> ChatReply:
     text = getattr(getattr(choices[0], "message", None), "content", None) if choices else None
     if not isinstance(text, str):
         return ChatReply(None, "the server's answer holds no text")
-    used = completion.usage
-    usage = (
-        {"prompt_tokens": used.prompt_tokens, "completion_tokens": used.completion_tokens}
-        if used
-        else {}
-    )
-    return ChatReply(text, usage=usage)
+    if len(text) > MAX_REPLY_CHARS:
+        return ChatReply(None, f"the server's answer is longer than {MAX_REPLY_CHARS} characters")
+    return ChatReply(text, usage=_usage(completion.usage))
+
+
+def _usage(used: Any) -> dict[str, int]:
+    """The token counts of a server that counts; what is no number is left out, whatever the server says."""
+    counts = {key: getattr(used, key, None) for key in ("prompt_tokens", "completion_tokens")}
+    return {key: value for key, value in counts.items() if type(value) is int}

@@ -5,7 +5,7 @@ A shard holds up to ``SHARD_ROWS`` scenes; agents and signals are nested lists, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -107,10 +107,8 @@ def scene_shards(directory: str | Path) -> list[Path]:
     if not shards:
         raise BadInput("no scene shards (scenes-*.parquet) here", path=directory)
     for shard in shards:
-        try:
-            metadata = pq.read_schema(shard).metadata or {}
-        except (pa.ArrowInvalid, OSError) as error:
-            raise BadInput(f"not a readable parquet file: {error}", path=shard) from None
+        schema = _reading(pq.read_schema, shard)
+        metadata = schema.metadata or {}
         version = metadata.get(b"schema_version", b"?").decode()
         if metadata.get(b"driveproof_table") != b"scenes" or version != SCHEMA_VERSION:
             raise BadInput(
@@ -118,14 +116,33 @@ def scene_shards(directory: str | Path) -> list[Path]:
                 path=shard,
                 hint="import the logs again",
             )
+        for field in SCENE_SCHEMA:
+            index = schema.get_field_index(field.name)
+            if index < 0 or schema.field(index).type != field.type:
+                raise BadInput(f"is no {field.type}", path=shard, field=field.name)
     return shards
+
+
+def _reading(read: Callable[..., Any], shard: Path, **options: Any) -> Any:
+    """What ``read`` gives; an unreadable shard is the user's to know about."""
+    try:
+        return read(shard, **options)
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise BadInput(f"not a readable parquet file: {reason}", path=shard) from None
 
 
 def read_scenes(directory: str | Path) -> Iterator[Scene]:
     """Yield the scenes of a table in the order in which they were written."""
     for shard in scene_shards(directory):
-        for row in pq.read_table(shard).to_pylist():
-            yield _from_row(row)
+        rows = _reading(pq.read_table, shard)
+        for number, row in enumerate(rows.to_pylist()):
+            try:
+                scene = _from_row(row)
+            except (ValueError, TypeError, KeyError) as error:
+                name = str(row.get("record_key") or f"row {number}")
+                raise BadInput(f"no scene: {error}", path=shard, field=name) from None
+            yield scene
 
 
 def scenes_of_rows(rows: pa.Table) -> list[Scene]:
@@ -135,7 +152,9 @@ def scenes_of_rows(rows: pa.Table) -> list[Scene]:
 
 def read_columns(directory: str | Path, columns: list[str]) -> pa.Table:
     """Some columns of all shards as one Arrow table (for statistics: no scenes are built)."""
-    return pa.concat_tables(pq.read_table(s, columns=columns) for s in scene_shards(directory))
+    return pa.concat_tables(
+        _reading(pq.read_table, shard, columns=columns) for shard in scene_shards(directory)
+    )
 
 
 def _to_row(scene: Scene) -> dict[str, Any]:

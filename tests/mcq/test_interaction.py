@@ -128,7 +128,10 @@ def test_jeft_has_one_turn_with_everything() -> None:
     policy = Scripted(rule)
     (answer,) = ask(policy, [make_item()], "jeft", AskSettings(repeats=1, max_tokens=30))
     assert len(policy.asked) == 1
-    assert "7777" in json.dumps(policy.asked[0].messages)
+    shown = json.dumps(policy.asked[0].messages)
+    assert all(
+        f"{TAINT + step:.0f}" in shown for step in (8, 18)
+    )  # x of the first option at 2.5 and 5 s
     assert policy.asked[0].max_tokens == 60
     assert (answer.decision, answer.choice, answer.turn2) == (DECISION, 1, None)
 

@@ -103,3 +103,26 @@ def test_shapes_are_checked_by_the_constructor(scenes: list[Scene]) -> None:
         replace(scenes[0], future=np.zeros((8, 3)))
     with pytest.raises(ValueError, match=r"Scene.velocity: not finite"):
         replace(scenes[0], velocity=np.array([np.nan, 0.0]))
+
+
+def test_broken_rows_and_columns_are_named(scenes: list[Scene], tmp_path: Path) -> None:
+    write_scenes(scenes[:2], tmp_path)
+    shard = tmp_path / "scenes-00000.parquet"
+    good = pq.read_table(shard)
+
+    pq.write_table(good.drop_columns(["future"]), shard)
+    with pytest.raises(BadInput, match=r"scenes-00000.parquet: future: is no"):
+        list(read_scenes(tmp_path))
+
+    rows = good.to_pylist()
+    rows[1]["command"] = 99
+    pq.write_table(pa.Table.from_pylist(rows, schema=good.schema), shard)
+    with pytest.raises(BadInput, match=r"made/log/000020: no scene: 99 is not a valid Command"):
+        list(read_scenes(tmp_path))
+
+    pq.write_table(good, shard)
+    data = bytearray(shard.read_bytes())
+    data[100:400] = bytes(300)
+    shard.write_bytes(data)
+    with pytest.raises(BadInput, match=r"scenes-00000.parquet: "):
+        list(read_scenes(tmp_path))
