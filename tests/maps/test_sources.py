@@ -115,7 +115,11 @@ def test_no_path_is_a_name(name: str, tmp_path: Path) -> None:
         find_town(name, tmp_path)
 
 
-@pytest.mark.parametrize("data", [gzip.compress(STRAIGHT.encode())[:60], b"plain", b"\x1f\x8b"])
+@pytest.mark.parametrize(
+    "data",
+    [gzip.compress(STRAIGHT.encode())[:60], b"plain", b"\x1f\x8b"],
+    ids=["truncated", "plain", "magic only"],
+)
 def test_broken_gzip(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "Mine.xodr.gz").write_bytes(data)
     with pytest.raises(BadInput, match="gzip"):
