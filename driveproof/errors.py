@@ -70,12 +70,15 @@ class GateFailed(UserError):
     exit_code = 1
 
 
-def run(main: Callable[[], None]) -> None:
+def run(main: Callable[[], None], *, options: bool = False) -> None:
     """Run a program; a user's mistake becomes one line on stderr and an exit code, an interrupt 130.
 
-    So does what the operating system refuses (no space, no permission, a folder in place of a file).
+    So does what the operating system refuses (no space, no permission, a folder in place of a file). A program
+    without ``options`` (a stage) does not start when it is given some: ``--help`` says what it does.
     """
     try:
+        if not options and len(sys.argv) > 1:
+            _no_options(sys.argv[1])
         main()
     except UserError as error:
         _complain(str(error))
@@ -86,6 +89,14 @@ def run(main: Callable[[], None]) -> None:
         sys.exit(UserError.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _no_options(given: str) -> None:
+    about = (sys.modules["__main__"].__doc__ or "").strip()
+    if given in ("-h", "--help"):
+        print(f"{about}\n\nTakes no options: its settings are in params.yaml.")
+        sys.exit(0)
+    raise UserError(f"{given}: a stage takes no options", hint="its settings are in params.yaml")
 
 
 def _complain(text: str) -> None:

@@ -33,24 +33,12 @@ def _root(
 
 def _assemble() -> None:
     for name in GROUPS:
-        try:
-            module = importlib.import_module(f"driveproof.cli.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"driveproof.cli.{name}":
-                raise
-            continue
-        app.add_typer(module.app, name=name)
+        app.add_typer(importlib.import_module(f"driveproof.cli.{name}").app, name=name)
     for name in COMMANDS:
-        try:
-            module = importlib.import_module(f"driveproof.cli.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"driveproof.cli.{name}":
-                raise
-            continue
-        app.command(name)(module.command)
+        app.command(name)(importlib.import_module(f"driveproof.cli.{name}").command)
 
 
 def main() -> None:
     """Entry point of the ``driveproof`` program."""
     _assemble()
-    run(app)
+    run(app, options=True)

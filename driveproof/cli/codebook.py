@@ -33,7 +33,10 @@ def fit(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Fit a codebook. Example: driveproof codebook fit data/scenes --splits data/scenes/splits.json."""
+    """Fit a codebook.
+
+    Example: driveproof codebook fit data/scenes --splits data/scenes/splits.json
+    """
     from driveproof.codebook.build import build_codebook
     from driveproof.config.codebook import CodebookParams
     from driveproof.errors import BadInput
@@ -58,7 +61,10 @@ def encode(
     out: Annotated[Path | None, typer.Option(help=".npz to write codes and scene_key to.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Encode trajectories and measure the error. Example: driveproof codebook encode codebook.npz data/scenes."""
+    """Encode trajectories and measure the error.
+
+    Example: driveproof codebook encode codebook.npz data/scenes
+    """
     import numpy as np
 
     from driveproof.codebook import TrajectoryCodebook
@@ -85,7 +91,10 @@ def show(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a codebook is. Example: driveproof codebook show data/codebook/codebook.npz --code 7."""
+    """Show what a codebook is.
+
+    Example: driveproof codebook show data/codebook/codebook.npz --code 7
+    """
     import numpy as np
     from rich.console import Console
 
@@ -132,7 +141,7 @@ def sweep(
 ) -> None:
     """Reconstruction error against the number of codes and of trajectories (DEFT-RLVR, tables 5 and 6).
 
-    Example: driveproof codebook sweep trajectories.npz --scale-sizes 1024 --out reports/sweep
+    Example: driveproof codebook sweep data/scenes --scale-sizes 1024 --out reports/sweep
     """
     from rich.console import Console
     from rich.progress import Progress

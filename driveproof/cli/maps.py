@@ -23,7 +23,10 @@ Town = Annotated[str, typer.Argument(help="Name of the town, such as Town10HD.")
 
 @app.command("list")
 def list_command(maps: MapsDir = Path("data/maps"), as_json: AsJson = False) -> None:
-    """List the towns that can be loaded. Example: driveproof maps list"""
+    """List the towns that can be loaded.
+
+    Example: driveproof maps list
+    """
     from driveproof.maps import list_towns
 
     towns = list_towns(maps)
@@ -38,7 +41,10 @@ def list_command(maps: MapsDir = Path("data/maps"), as_json: AsJson = False) -> 
 
 @app.command()
 def show(town: Town, maps: MapsDir = Path("data/maps"), as_json: AsJson = False) -> None:
-    """Count what is in a town. Example: driveproof maps show Town10HD --json"""
+    """Count what is in a town.
+
+    Example: driveproof maps show Town10HD --json
+    """
     facts = _facts(_load(town, maps))
     if as_json:
         typer.echo(json.dumps(facts, indent=2, sort_keys=True))
@@ -58,7 +64,10 @@ def lanes(
     maps: MapsDir = Path("data/maps"),
     as_json: AsJson = False,
 ) -> None:
-    """List lanes with their keys, lengths and successors. Example: driveproof maps lanes Town01"""
+    """List lanes with their keys, lengths and successors.
+
+    Example: driveproof maps lanes Town01
+    """
     from driveproof.errors import BadInput
     from driveproof.maps import LaneKind
 

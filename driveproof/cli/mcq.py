@@ -70,7 +70,10 @@ def build(
 
 @app.command()
 def stats(path: Items, as_json: Json = False) -> None:
-    """Count questions and measure their separation. Example: driveproof mcq stats data/mcq/test.parquet."""
+    """Count questions and measure their separation.
+
+    Example: driveproof mcq stats data/mcq/test.parquet
+    """
     from driveproof.mcq import read_items
     from driveproof.mcq.stats import describe
 
@@ -88,7 +91,10 @@ def show(
     record: Annotated[str, typer.Argument(help="Record key, or an unambiguous part of one.")],
     as_json: Json = False,
 ) -> None:
-    """Show one question with its answer. Example: driveproof mcq show data/mcq/test.parquet clip_3/000120."""
+    """Show one question with its answer.
+
+    Example: driveproof mcq show data/mcq/test.parquet bench2drive/FreeDrive_Town01_Route00000_Weather8/00115
+    """
     from rich.console import Console
     from rich.table import Table
 

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
+from rich.table import Column, Table
 
-from driveproof.errors import BadInput
-from driveproof.files import read_json
+from driveproof.errors import BadInput, GateFailed, UserError
+from driveproof.files import read_json, write_json
 from driveproof.scene import Command, WindowRules, read_columns
 
 app = typer.Typer(help="Import driving logs and look at scenes.", no_args_is_help=True)
@@ -29,14 +29,17 @@ def import_(
     stride: Annotated[float, typer.Option(min=0.01, help="Seconds between moments.")] = 0.5,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     skip_bad: Annotated[bool, typer.Option(help="Count unreadable logs, do not stop.")] = False,
+    force: Annotated[bool, typer.Option(help="Replace a table that is there, splits too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Cut scenes out of driving logs.
+    """Cut scenes out of driving logs. Exit code 1 if no moment could be used.
 
-    Example: driveproof scenes import --format bench2drive data/raw --out data/scenes
+    Example: driveproof scenes import --format nuscenes logs/nuscenes --out data/mine
     """
     from driveproof.datasets import import_logs, sniff
 
+    if out.exists() and not force:
+        raise UserError("is there already", path=out, hint="--force replaces it")
     paths = [_relative(path) for path in paths]
     name = sniff(paths[0]).name if format == "auto" else format
     rules = WindowRules(stride_s=stride)
@@ -54,10 +57,42 @@ def import_(
         )
     if as_json:
         typer.echo(json.dumps(report.to_json(), sort_keys=True))
-        return
-    _print_counts(f"{report.kept} scenes in {out}, rejected moments by reason", report.rejected)
+    else:
+        _print_counts(f"{report.kept} scenes in {out}, rejected moments by reason", report.rejected)
     for bad in report.bad:
         typer.echo(f"skipped: {bad['problem']}", err=True)
+    if not report.kept:
+        raise GateFailed(
+            "no moment could be used", path=out, hint="one needs 1.5 s of past and 5 s of future"
+        )
+
+
+@app.command()
+def split(
+    directory: Annotated[Path, typer.Argument(help="A scene table.")],
+    train: Annotated[float, typer.Option(min=0, max=1, help="Share of drives to train on.")] = 0.7,
+    dev: Annotated[float, typer.Option(min=0, max=1, help="Share of drives to tune on.")] = 0.1,
+    seed: Annotated[int, typer.Option(min=0, help="Which drives go where.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Assign every drive of a table to train, dev or test (the rest), evenly over situations: splits.json.
+
+    Example: driveproof scenes split data/mine --train 0.8 --dev 0.1
+    """
+    from driveproof.datasets import split_scenes
+
+    if train + dev > 1.0:
+        raise UserError("the shares of train and dev sum to more than 1", field="--train, --dev")
+    columns = read_columns(directory, ["scene_key", "situation"]).to_pydict()
+    situations = dict(zip(columns["scene_key"], columns["situation"], strict=True))
+    shares = {"train": train, "dev": dev, "test": max(1.0 - train - dev, 0.0)}
+    splits = split_scenes(situations, shares, seed)
+    write_json(directory / "splits.json", splits)
+    counts = Counter(splits.values())
+    if as_json:
+        typer.echo(json.dumps(dict(sorted(counts.items()))))
+    else:
+        _print_counts("drives by split", counts)
 
 
 @app.command()
@@ -73,7 +108,7 @@ def formats(as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps(rows))
         return
-    table = Table(*(key.replace("_", " ") for key in keys))
+    table = Table(Column("name", no_wrap=True), *(key.replace("_", " ") for key in keys[1:]))
     for row in rows:
         table.add_row(*row.values())
     Console().print(table)

@@ -100,6 +100,9 @@ def _sources(scene_keys: Text) -> Text:
 
 def load_splits(path: str | Path) -> dict[str, str]:
     """Read splits.json: scene key -> "train", "dev" or "test"; :class:`BadInput` if it is anything else."""
+    if not Path(path).exists():
+        hint = "driveproof scenes split TABLE makes one"
+        raise BadInput("no such file", path=path, hint=hint)
     splits = read_json(path)
     if not isinstance(splits, dict):
         raise BadInput("expected an object of scene key -> split", path=path)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from driveproof.errors import UserError
 from driveproof.geometry.arrays import Float
 from driveproof.maps.cache import Parts, cache_path, fetch, store
 from driveproof.maps.lanes import LaneKind, LaneTable
@@ -145,7 +146,9 @@ def load_town(name: str, directory: str | Path = "data/maps", client: Any = None
     parts = fetch(path, digest)
     if parts is None:
         parts = derive(name, text)
-        with contextlib.suppress(OSError):  # a full or read-only disk costs time, not the town
+        with contextlib.suppress(
+            OSError, UserError
+        ):  # a full or read-only disk costs time, not the town
             store(path, digest, parts)
     return TownMap(name, digest, *parts, opendrive=text)
 

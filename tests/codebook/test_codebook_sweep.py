@@ -27,7 +27,7 @@ from driveproof.config.codebook import ClusteringParams, CodebookParams
 from driveproof.config.sweep import SweepParams
 from driveproof.errors import BadInput
 from driveproof.files import sha256_file
-from driveproof.scene.table import SCHEMA_VERSION
+from driveproof.scene.table import SCENE_SCHEMA
 
 QUICK = ClusteringParams(n_init=1, max_iter=5)
 
@@ -187,12 +187,18 @@ def test_published_ranges_on_real_trajectories(shared_dir: Path) -> None:
 def test_damaged_futures_of_scenes_are_one_line(tmp_path: Path, damage: str) -> None:
     whole = [[[float(i), 0.0, 0.0] for i in range(10)] for _ in range(3)]
     futures = {"null": [None, *whole[1:]], "short": [whole[0][:9], *whole[1:]], "text": ["x"] * 3}
-    columns = {"scene_key": ["s/0", "s/1", "s/2"], "source": ["s"] * 3}
-    if damage != "absent":
-        columns["future"] = futures[damage]
-    metadata = {"driveproof_table": "scenes", "schema_version": SCHEMA_VERSION}
-    table = pa.table(columns).replace_schema_metadata(metadata)
+    rows = {"scene_key": ["s/0", "s/1", "s/2"], "source": ["s"] * 3, "future": whole}
+    columns = {
+        field.name: pa.array(rows.get(field.name, [None] * 3), field.type) for field in SCENE_SCHEMA
+    }
+    if damage == "absent":
+        del columns["future"]
+    else:
+        columns["future"] = pa.array(
+            futures[damage], None if damage == "text" else SCENE_SCHEMA.field("future").type
+        )
+    table = pa.table(columns).replace_schema_metadata(SCENE_SCHEMA.metadata)
     pq.write_table(table, tmp_path / "scenes-00000.parquet")
-    with pytest.raises(BadInput, match="future: not 10 poses in each row") as caught:
+    with pytest.raises(BadInput, match=r"future: (not 10 poses in each row|is no list)") as caught:
         load_trajectories(tmp_path)
     assert "\n" not in str(caught.value)

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import dataset_makers as make
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,6 +155,34 @@ def test_the_command_line(raw: Path) -> None:
     names = [row["name"] for row in json.loads(run(cli.app, ["formats", "--json"]).stdout)]
     assert "bench2drive" in names
     assert "Merge" in run(cli.app, ["show", "out"]).stdout
+    counts = json.loads(run(cli.app, ["split", "all", "--train", "0.67", "--json"]).stdout)
+    assert sum(counts.values()) == 3
+    assert len(json.loads(Path("all/splits.json").read_text())) == 3
+    again = run(cli.app, ["import", clip, "--out", "all"])
+    assert "is there already" in str(again.exception)
+    assert Path("all/splits.json").exists()
+    assert run(cli.app, ["import", clip, "--out", "all", "--force"]).exit_code == 0
+    assert not Path("all/splits.json").exists()
+
+
+def test_an_import_without_a_usable_moment_is_no_success(raw: Path) -> None:
+    np.savetxt("03.txt", np.eye(4)[:3].reshape(1, 12))  # a single pose of KITTI odometry
+    done = CliRunner().invoke(cli.app, ["import", "03.txt", "--out", "none", "--format", "kitti"])
+    assert "no moment could be used" in str(done.exception)
+
+
+def test_a_stage_takes_no_options(raw: Path, root: Path) -> None:
+    for option, code in (("--help", 0), ("--verbose", 2)):
+        done = subprocess.run(
+            [sys.executable, "-m", "stages.scenes", option],
+            env=os.environ | {"PYTHONPATH": str(root)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code
+        assert "params.yaml" in done.stdout + done.stderr
+        assert not Path("data/scenes").exists()
 
 
 def test_the_program_says_one_line_without_a_traceback(raw: Path, root: Path) -> None:
