@@ -72,3 +72,14 @@ def test_applying_an_overlay_keeps_comments_and_checks_first(tmp_path: Path) -> 
     with pytest.raises(BadInput, match="sead"):
         apply_overlay(base, write(tmp_path / "c.yaml", "sead: 3\n"))
     assert load_params(base).seed == 2
+
+
+@pytest.mark.parametrize("overlay", ["small.yaml", "gpu.yaml"])
+def test_the_shipped_overlays_merge_into_a_file_that_means_the_same(
+    root: Path, tmp_path: Path, overlay: str
+) -> None:
+    base = write(tmp_path / "params.yaml", (root / "params.yaml").read_text())
+    apply_overlay(base, root / "params" / overlay)
+    assert load_params(base) == load_params(root / "params.yaml", [root / "params" / overlay])
+    assert '["transformers:models/sft"]' in base.read_text()
+    assert "n_codes: null" in base.read_text() or overlay == "gpu.yaml"
