@@ -117,9 +117,18 @@ def _files(path: Path) -> Iterator[Path]:
         yield from sorted(f for f in path.rglob("*") if f.is_file() and f.suffix != ".jpg")
 
 
+def _cut(data: bytes) -> bytes:
+    """The first half; of lines of text, up to the middle of one (a cut between two is a shorter log)."""
+    half = len(data) // 2
+    if b"\0" in data or b"\n" not in data[half:]:
+        return data[:half]
+    start = data.index(b"\n", half) + 1
+    return data[: start + (data.find(b"\n", start) - start) // 2]
+
+
 DAMAGE = {
     "empty": lambda data: b"",
-    "cut in half": lambda data: data[: len(data) // 2],
+    "cut in half": _cut,
     "text": lambda data: b"these are not the bytes you are looking for\n" * 30,
     "zeros": lambda data: bytes(len(data)),
 }
@@ -132,8 +141,6 @@ def test_damaged_files_are_one_line_and_leave_nothing(
 ) -> None:
     (tmp_path / "in").mkdir()
     path = made(name, tmp_path / "in")
-    if damage == "cut in half" and path.suffix in (".txt", ".csv"):
-        pytest.skip("text cut at the end of a line is a shorter log: nothing tells")
     for file in _files(path):
         whole = file.read_bytes()
         file.write_bytes(DAMAGE[damage](whole))
