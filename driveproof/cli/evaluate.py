@@ -129,6 +129,17 @@ def run(
         typer.echo(json.dumps(summary, indent=2, sort_keys=True))
     else:
         _print(result)
+    _check_answers(result)
+
+
+def _check_answers(result: Evaluation) -> None:
+    """Results are written and printed, yet a run that lost every answer measured nothing: say so in the exit code."""
+    from driveproof.errors import Unreachable
+
+    for name, done in result.runs.items():
+        if 0 < done.report.answers == done.report.lost:
+            reason = next((a.error for a in done.answers if a.error), "")
+            raise Unreachable(f"every answer was lost: {reason}", field=name)
 
 
 def _print(result: Evaluation) -> None:

@@ -24,6 +24,7 @@ from driveproof.mcq.answers import write_answers
 from driveproof.mcq.interaction import Answer, AskSettings, Mode, ask
 from driveproof.mcq.items import McqItem
 from driveproof.policy import ChatPolicy, Policy, PolicySettings, derive_seed, open_policy
+from driveproof.policy.recorded import Recorded
 from driveproof.prompts import STYLES, prompt_hash
 
 
@@ -144,7 +145,8 @@ def draw_records(items: Sequence[McqItem], most: int, seed: int) -> list[McqItem
 def _plans(policy: Policy, params: EvaluateParams, has_grid: bool) -> Iterator[_Plan]:
     name = policy.name
     if not isinstance(policy, ChatPolicy):
-        yield _Plan(name, "choice", "own", params.repeats)
+        recorded = policy.repeats if isinstance(policy, Recorded) else params.repeats
+        yield _Plan(name, "choice", "own", min(params.repeats, recorded))
         return
     for mode in params.modes:
         yield _Plan(f"{name} {mode}", mode, "own", params.repeats)

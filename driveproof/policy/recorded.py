@@ -47,6 +47,12 @@ class Recorded:
             for row in rows
             if row["run"] == run
         }
+        self._repeats: int = 1 + max(repeat for _, _, repeat in self._choices)
+
+    @property
+    def repeats(self) -> int:
+        """How often each question was asked at most; asking more often could only report losses."""
+        return self._repeats
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from driveproof.errors import BadInput, UserError
 from driveproof.policy.cache import ReplyCache, cache_key
 from driveproof.policy.chat import ChatReply, ChatRequest
 from driveproof.policy.pictures import Pictures
+from driveproof.policy.punctual import body_deadline
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -39,7 +40,8 @@ class OpenAIPolicy:
     model
         Name of the model on that server.
     timeout_s
-        Longest silence of the server within one attempt.
+        Longest silence of the server within one attempt, and longest time that its answer may take to arrive
+        once it has begun.
     attempts
         Most attempts for one request.
     concurrency
@@ -80,6 +82,9 @@ class OpenAIPolicy:
             api_key=self._key or "none",
             timeout=timeout_s,
             max_retries=0,  # tenacity retries, in one place
+            http_client=openai.DefaultHttpxClient(
+                timeout=timeout_s, event_hooks={"response": [body_deadline(timeout_s)]}
+            ),
         )
         self.cache = ReplyCache(cache_dir) if cache_dir else None
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float, Int
 from driveproof.geometry.kinematics import differentiate
 from driveproof.geometry.se2 import points_to_local, poses_to_local, rotate, wrap_angle
@@ -47,6 +48,11 @@ class WindowRules:
     max_yaw_rate: float = 2.5
     image_tolerance_s: float = 0.15
     agent_step_s: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not 0.0 < value < float("inf"):
+                raise BadInput(f"must be a positive number of finite size, not {value}", field=name)
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from driveproof.cli.evaluate import app
 from driveproof.cli.policy import app as policy_app
 from driveproof.config.evaluate import EvaluateParams
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, Unreachable
 from driveproof.evaluation import evaluate, write_evaluation
 from driveproof.evaluation.run import draw, draw_records
 from driveproof.mcq import read_items, write_items
@@ -147,8 +147,16 @@ def test_the_command_line(world: Path, tmp_path: Path) -> None:
     assert "tiny jeft" in table.stdout
     assert "decisions changed" in table.stdout
     replay = f"recorded:{tmp_path / 'out' / 'answers.parquet'}#tiny jeft"
-    again = runner.invoke(app, [*base, "--policy", replay, "--repeats", "1", "--json"])
-    assert json.loads(again.stdout)["runs"]["recorded tiny jeft"]["lost"] == 0
+    again = runner.invoke(app, [*base, "--policy", replay, "--repeats", "8", "--json"])
+    replayed = json.loads(again.stdout)["runs"]["recorded tiny jeft"]
+    assert (replayed["lost"], replayed["repeats"]) == (0, 1)  # more was never asked
+
+
+def test_a_run_that_lost_every_answer_is_no_success(world: Path) -> None:
+    dead = ["--policy", "openai:http://127.0.0.1:9/v1#m", "--repeats", "1", "--max-items", "1"]
+    done = CliRunner().invoke(app, ["run", "--items", str(world / "items.parquet"), *dead])
+    assert isinstance(done.exception, Unreachable)
+    assert "every answer was lost" in str(done.exception)
 
 
 def test_policies_can_be_listed_and_checked(world: Path) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import uvicorn
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 
 from driveproof.errors import BadInput
 from driveproof.policy import ChatRequest
@@ -79,6 +79,8 @@ def answer(fault: str, body: dict[str, Any], request: Request) -> Any:
     if fault.isdigit():
         key = request.headers.get("authorization")
         return JSONResponse({"error": {"message": f"fault {key}"}}, int(fault))
+    if fault == "drip":
+        return StreamingResponse(drips(), media_type="application/json")
     if fault == "html":
         return PlainTextResponse("<html>gateway</html>", media_type="text/html")
     if fault == "broken_json":
@@ -96,6 +98,13 @@ def answer(fault: str, body: dict[str, Any], request: Request) -> Any:
     content = body["messages"][-1]["content"]
     text = content if isinstance(content, str) else content[-1]["text"]
     return completion(f"echo {text} {body['seed']}")
+
+
+async def drips() -> AsyncIterator[bytes]:
+    """A body that never stands still as long as a read may take, and never ends in useful time."""
+    for _ in range(100):
+        yield b" "
+        await asyncio.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +213,14 @@ def test_a_slow_server_times_out(client, state, request_for) -> None:
     reply = client(attempts=2, timeout_s=0.2).reply([request_for(pictures=0)])[0]
     assert "APITimeoutError" in reply.error
     assert time.monotonic() - start < 1.4
+
+
+def test_a_server_that_drips_times_out(client, state, request_for) -> None:
+    state.always = "drip"
+    start = time.monotonic()
+    reply = client(attempts=1, timeout_s=0.3).reply([request_for(pictures=0)])[0]
+    assert "Timeout" in reply.error
+    assert time.monotonic() - start < 2.5
 
 
 def test_nobody_listens(request_for) -> None:
