@@ -12,19 +12,24 @@ from driveproof.sim.client.failures import (
     WrongVersion,
 )
 from driveproof.sim.client.sensors import SensorQueue
+from driveproof.sim.client.server import ServerHandle, start_server
 from driveproof.sim.client.session import Session
 from driveproof.sim.client.states import ActorState, Collision, Kind, WorldState
+from driveproof.sim.client.supervisor import Supervisor
 
 __all__ = [
     "ActorState",
     "Collision",
     "Kind",
     "SensorQueue",
+    "ServerHandle",
     "ServerLost",
     "Session",
     "SimulatorUnreachable",
     "SpawnBlocked",
+    "Supervisor",
     "UnknownBlueprint",
     "WorldState",
     "WrongVersion",
+    "start_server",
 ]

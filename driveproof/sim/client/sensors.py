@@ -87,8 +87,7 @@ class SensorQueue:
         """
         if alive:
             self._drain(frame)
-        if self.sensor.is_listening:
-            self.sensor.stop()
+        self.sensor.stop()
 
     def _drain(self, frame: int) -> None:
         if not self._every_tick:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from types import TracebackType
@@ -24,6 +25,8 @@ from driveproof.sim.client.states import Collision, WorldState
 
 LIFT = 0.2
 """Metres above the road at which vehicles are put down, so that real wheels are not in the ground."""
+RECONNECT_S = 1.2
+"""Seconds in which the client library gives up the stream of a dead server; ending before aborts the process."""
 
 
 class Session:
@@ -111,9 +114,11 @@ class Session:
 
     def close(self) -> None:
         """Drain and stop sensors, destroy what was spawned, restore the settings found; never raises for a dead server."""
+        listened = bool(self._sensors)
         with suppress(ServerLost, BadInput):
             self.destroy(list(self._spawned))
         if not self.alive:
+            time.sleep(RECONNECT_S if listened else 0.0)
             return
         self.alive = False
         with suppress(ServerLost, BadInput), carla_errors("restoring the settings"):

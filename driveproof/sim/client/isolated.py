@@ -1,0 +1,91 @@
+"""A closed loop in a child process: even a client library that hangs for ever costs one attempt only.
+
+The client library can dead-lock inside a tick (with a traffic manager), and waits out its time limit when a
+server dies. A parent that watches both notices at once.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from driveproof.sim.client.failures import ServerLost
+from driveproof.sim.client.server import ServerHandle
+from driveproof.sim.client.session import Session
+
+LOOK_S = 0.25
+IDLE = 0.0
+
+
+@dataclass(frozen=True)
+class Errand:
+    """What the child does: ``job(session, *args)``, both picklable, with the options of the session."""
+
+    job: Callable[..., Any]
+    args: tuple[Any, ...]
+    delta_s: float
+    town: str | None
+    timeout_s: float
+
+
+def run_child(server: ServerHandle, errand: Errand) -> Any:
+    """The result of an errand that a new process does with ``server``; its exceptions are raised here.
+
+    Raises
+    ------
+    ServerLost
+        If the server dies, a tick takes longer than ``errand.timeout_s`` or the child dies.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    busy = context.Value("d", IDLE, lock=False)
+    child = context.Process(
+        target=_work, args=(theirs, busy, server.host, server.port, errand), daemon=True
+    )
+    child.start()
+    theirs.close()
+    try:
+        answer = _await(ours, server, busy, errand.timeout_s)
+    finally:
+        child.kill()
+        child.join()
+        child.close()
+        ours.close()
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer[0]
+
+
+def _await(ours: Connection, server: ServerHandle, busy: Any, limit_s: float) -> Any:
+    while not wait([ours], LOOK_S):
+        if not server.alive:
+            raise ServerLost("the simulator died")
+        if busy.value != IDLE and time.monotonic() - busy.value > limit_s:
+            raise ServerLost(f"a tick takes longer than {limit_s:g} s")
+    try:
+        return ours.recv()
+    except EOFError:
+        raise ServerLost("the client's process died") from None
+
+
+def _work(theirs: Connection, busy: Any, host: str, port: int, errand: Errand) -> None:
+    @contextmanager
+    def watch() -> Iterator[None]:
+        busy.value = time.monotonic()
+        try:
+            yield
+        finally:
+            busy.value = IDLE
+
+    try:
+        with Session.open(host, port, errand.timeout_s, errand.delta_s, errand.town) as session:
+            session.watch = watch
+            answer: Any = (errand.job(session, *errand.args),)
+    except BaseException as error:
+        answer = error
+    theirs.send(answer)
