@@ -1,0 +1,132 @@
+"""What each direction key does to the way.
+
+Source: Bench2Drive-VL, action module. FOLLOW_LANE leads the way onto the lane that the ego is in, CHANGE_LANE_* onto
+its neighbour, DEVIATE_* beside the middle of the ego's lane; all end before the next junction, which the navigator's
+route decides. GO_STRAIGHT and TURN_* leave the way alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from driveproof.action.way import STEP_M, Way, blend
+from driveproof.geometry import Polyline
+from driveproof.geometry.arrays import Float
+from driveproof.maps import LaneKind, TownMap
+from driveproof.questions import DirectionKey
+
+SWING_M = 4.0
+"""Metres over which the way swings to another line; 8 on highways and in lane-change scenarios."""
+WIDE_SWING_M = 8.0
+DEVIATION_M = 0.8
+"""Sideways distance of DEVIATE_LEFT and DEVIATE_RIGHT."""
+BESIDE_M = 3.5
+"""Sideways distance of a lane change where the map knows no lane."""
+REACH_M = 150.0
+"""How far ahead a lane is followed."""
+ON_LANE_M = 3.0
+"""Farther from every lane's centre the ego is off the road."""
+
+Pose = tuple[float, float, float]
+Edit = Callable[[Way, int, Pose], Way]
+
+
+def edit(
+    way: Way, key: DirectionKey, town: TownMap, pose: Pose, index: int, *, wide: bool = False
+) -> Way:
+    """Bend ``way`` as ``key`` says.
+
+    Parameters
+    ----------
+    pose
+        x, y, heading of the ego's centre, world frame.
+    index
+        The ego's place on the way.
+    wide
+        Swing slowly: highways and lane changes at speed.
+    """
+    over = round((WIDE_SWING_M if wide else SWING_M) / STEP_M)
+    match key:
+        case DirectionKey.FOLLOW_LANE:
+            return _onto(way, town, pose, index, over, 0, 0.0)
+        case DirectionKey.CHANGE_LANE_LEFT:
+            return _onto(way, town, pose, index, over, 1, 0.0)
+        case DirectionKey.CHANGE_LANE_RIGHT:
+            return _onto(way, town, pose, index, over, -1, 0.0)
+        case DirectionKey.DEVIATE_LEFT:
+            return _onto(way, town, pose, index, over, 0, DEVIATION_M)
+        case DirectionKey.DEVIATE_RIGHT:
+            return _onto(way, town, pose, index, over, 0, -DEVIATION_M)
+        case _:
+            return way
+
+
+def _onto(
+    way: Way, town: TownMap, pose: Pose, index: int, over: int, side: int, offset: float
+) -> Way:
+    """Lead the way onto the lane ``side`` lanes to the left of the ego's, ``offset`` metres left of its middle.
+
+    Sides are those of the way's direction: seen from a vehicle that stands the wrong way round they are swapped.
+    """
+    end = min(way.before_junction(index), index + round(REACH_M / STEP_M))
+    if end <= index:
+        return way
+    part = way.points[index:end]
+    line = _lane_line(town, pose, float(way.headings[index]), side)
+    if line is None:
+        normal = _normals(way.headings[index:end])
+        target = part + (side * BESIDE_M + offset) * normal
+    else:
+        s, _ = line.project(part)
+        inside = (s > 0.0) & (s < line.length)
+        if not inside.any():
+            return way
+        last = int(np.flatnonzero(inside)[-1]) + 1
+        part, s, end = part[:last], s[:last], index + last
+        target = line.at(s) + offset * _normals(line.heading(s))
+    return blend(way, target, index, end, over)
+
+
+def _lane_line(town: TownMap, pose: Pose, along: float, side: int) -> Polyline | None:
+    """Centre of the lane beside the ego's, in the direction ``along``; None off the road or where there is none."""
+    lanes = town.lanes
+    match = town.nearest_lane((pose[0], pose[1]), (along,))
+    if float(match.distance[0]) > ON_LANE_M:
+        return None
+    lane = int(match.lane[0])
+    reverse = bool(abs(float(match.heading_error[0])) > np.pi / 2)
+    if side:
+        left = (side > 0) != reverse
+        beside = int((lanes.left if left else lanes.right)[lane])
+        if beside < 0 or lanes.kind[beside] not in (LaneKind.DRIVING, LaneKind.PARKING):
+            return None
+        same = bool((lanes.left_same if left else lanes.right_same)[lane])
+        lane, reverse = beside, reverse == same
+    return _chain(town, lane, reverse)
+
+
+def _chain(town: TownMap, lane: int, reverse: bool) -> Polyline | None:
+    """The lane and what follows it up to a junction, against its direction if ``reverse``."""
+    lanes = town.lanes
+    step = lanes.predecessors if reverse else lanes.successors
+    parts: list[Float] = []
+    length, seen = 0.0, set()
+    while lane not in seen and length < REACH_M:
+        seen.add(lane)
+        points = lanes.centre[lanes.points(lane), :2]
+        parts.append(points[::-1] if reverse else points)
+        length += float(lanes.length[lane])
+        following = [n for n in step(lane).tolist() if lanes.junction[n] < 0]
+        if not following:
+            break
+        lane = int(following[0])
+    try:
+        return Polyline(np.concatenate(parts))
+    except ValueError:  # a lane section of no length
+        return None
+
+
+def _normals(headings: Float) -> Float:
+    return np.stack([-np.sin(headings), np.cos(headings)], axis=-1)

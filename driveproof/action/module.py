@@ -1,0 +1,150 @@
+"""From answers to control: keys bend the way and set a speed, controllers follow.
+
+Source: Bench2Drive-VL, action module; ``docs/papers.md`` lists where we differ from its program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from driveproof.action.control import (
+    LateralMemory,
+    aim_error,
+    look_ahead_points,
+    pedals_for,
+    steer_for,
+)
+from driveproof.action.edits import edit
+from driveproof.action.speed import target_speed
+from driveproof.action.way import STEP_M, Way
+from driveproof.maps import Route, TownMap
+from driveproof.questions import ActionKeys, DirectionKey, SpeedKey
+from driveproof.questions.keys import JUNCTION_KEYS
+from driveproof.scene import Command
+from driveproof.sim.drivers.control import Plant
+
+JUNCTION_NEAR_M = 8.0
+"""So far before a junction its keys already count."""
+FIRST_DECISIONS = 3
+"""Decisions inside a junction for which a right turn is driven slowly."""
+_LANE_CHANGES = frozenset({DirectionKey.CHANGE_LANE_LEFT, DirectionKey.CHANGE_LANE_RIGHT})
+_COMMAND_OF = {
+    DirectionKey.TURN_LEFT: Command.LEFT,
+    DirectionKey.TURN_RIGHT: Command.RIGHT,
+    DirectionKey.GO_STRAIGHT: Command.STRAIGHT,
+}
+_RAW_STEER = {
+    DirectionKey.TURN_LEFT: -1.0,
+    DirectionKey.TURN_RIGHT: 1.0,
+    DirectionKey.GO_STRAIGHT: 0.0,
+}
+
+
+@dataclass(frozen=True)
+class Ego:
+    """Where the ego is: box centre, world frame, metres, radians, m/s."""
+
+    x: float
+    y: float
+    heading: float
+    speed: float
+
+
+@dataclass(frozen=True)
+class Control:
+    """What the ego does until the next tick: pedals 0 to 1, steer -1 to 1 (right positive, as CARLA's)."""
+
+    throttle: float
+    brake: float
+    steer: float
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What the module made of an answer: the keys in force and the target speed, m/s."""
+
+    direction: DirectionKey | None
+    speed: SpeedKey
+    target: float
+
+
+@dataclass
+class ActionModule:
+    """Drives an ego by keys along a route.
+
+    ``flowing`` says that the scenario is about a highway or a lane change: swings are wider and crawling is faster.
+    """
+
+    town: TownMap
+    way: Way
+    plant: Plant = field(default_factory=Plant)
+    flowing: bool = False
+    index: int | None = None
+    executed: Executed = Executed(None, SpeedKey.KEEP, 0.0)
+    _memory: LateralMemory = field(default_factory=LateralMemory)
+    _raw_steer: tuple[Command, float] | None = None
+    _in_junction: int = 0
+
+    @classmethod
+    def on_route(cls, town: TownMap, route: Route, *, flowing: bool = False) -> ActionModule:
+        """A module at the start of a route."""
+        return cls(town, Way.of(route, town.lanes.junction), flowing=flowing)
+
+    def decide(self, keys: ActionKeys, ego: Ego) -> Executed:
+        """Take over the keys of an answer.
+
+        Without a direction the way stays as it is; without a speed key KEEP holds (paper, action module).
+        """
+        index = self._locate(ego)
+        junction = self._at_junction(index)
+        self._in_junction = self._in_junction + 1 if self.way.in_junction[index] else 0
+        direction = keys.direction
+        if direction is DirectionKey.GO_STRAIGHT and not junction:
+            direction = DirectionKey.FOLLOW_LANE
+        self._raw_steer = self._disagreement(direction, index) if junction else None
+        if direction is not None and direction not in JUNCTION_KEYS:
+            pose = (ego.x, ego.y, ego.heading)
+            self.way = edit(self.way, direction, self.town, pose, index, wide=self.flowing)
+        speed = keys.speed or SpeedKey.KEEP
+        target = target_speed(
+            speed,
+            ego.speed,
+            flowing=self.flowing,
+            changing=direction in _LANE_CHANGES,
+            turning=0 < self._in_junction <= FIRST_DECISIONS
+            and self.way.command(index) is Command.RIGHT,
+        )
+        self.executed = Executed(direction, speed, target)
+        return self.executed
+
+    def control(self, ego: Ego) -> Control:
+        """Pedals and steer for this tick; between decisions the last keys hold."""
+        index = self._locate(ego)
+        aim = min(index + look_ahead_points(ego.speed), len(self.way) - 1)
+        dx, dy = self.way.points[aim] - (ego.x, ego.y)
+        steer, self._memory = steer_for(aim_error(dx, dy, ego.heading), self._memory)
+        if self._raw_steer is not None:
+            command, raw = self._raw_steer
+            steer = raw if self.way.command(index) is command else steer
+        throttle, brake = pedals_for(self.executed.target, ego.speed, self.plant)
+        return Control(throttle, brake, steer)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the ego is within a metre of the way's end."""
+        return self.index is not None and self.index >= len(self.way) - round(1.0 / STEP_M)
+
+    def _locate(self, ego: Ego) -> int:
+        self.index = self.way.nearest(ego.x, ego.y, self.index)
+        return self.index
+
+    def _at_junction(self, index: int) -> bool:
+        return self.way.before_junction(index) - index <= round(JUNCTION_NEAR_M / STEP_M)
+
+    def _disagreement(self, key: DirectionKey | None, index: int) -> tuple[Command, float] | None:
+        """A way through a junction that the route does not take is steered blindly while its command holds."""
+        command = self.way.command(index)
+        if key not in JUNCTION_KEYS or not self.way.in_junction[index]:
+            return None
+        assert key is not None
+        return None if _COMMAND_OF[key] is command else (command, _RAW_STEER[key])
