@@ -1,0 +1,221 @@
+"""The driver: every step, the lowest acceleration that any reason asks for, and that reason.
+
+Longitudinal: the intelligent-driver model towards the road's speed, leaders, lights, stop signs and
+right of way. Lateral: pure pursuit of the path with its lateral plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from driveproof.scene import AgentKind, LightState
+from driveproof.sim.drivers.agents import (
+    OBLIVIOUS,
+    STANDING,
+    Agent,
+    DriverDecision,
+    Reason,
+    Vehicle,
+    stands,
+)
+from driveproof.sim.drivers.control import pursuit_angle, pursuit_distance
+from driveproof.sim.drivers.idm import free_acceleration, idm_acceleration
+from driveproof.sim.drivers.passing import PASSING_SPEED, plan_pass
+from driveproof.sim.drivers.perception import Blocker
+from driveproof.sim.drivers.yielding import Lights, Meetings, RightOfWay
+
+LINE_GAP = 0.8
+"""Metres before a stop line at which the front bumper halts."""
+STOP_SIGHT = 60.0
+"""Metres within which lights and signs are obeyed."""
+YELLOW_BRAKE = 3.2
+"""A yellow light is obeyed if this deceleration (m/s²) is enough."""
+SIGN_WAIT = 1.2
+"""Seconds at a stop sign."""
+OBSTACLE_GAP = 8.0
+"""Metres kept before something that is to be passed, so that there is room to swerve."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An acceleration that a reason asks for, with the speed it ends in."""
+
+    accel: float
+    decision: DriverDecision
+
+
+@dataclass
+class Situation:
+    """What a driver knows in a step."""
+
+    time: float
+    dt: float
+    blockers: Sequence[Blocker]
+    meetings: Meetings
+    agents: Sequence[Agent]
+    lights: Lights
+    right_of_way: RightOfWay
+    plans: bool = True
+    """Whether a new swerve may be planned in this step."""
+
+
+def decide(driver: Vehicle, now: Situation) -> tuple[float, float]:
+    """Acceleration (m/s²) and front wheel angle (rad) wanted; sets ``driver.decision`` and its memory."""
+    if driver.role == OBLIVIOUS:
+        driver.decision = DriverDecision(Reason.CRUISE, driver.cruise)
+        return (driver.cruise - driver.speed) / 0.5, steer_to(driver)
+    _update_plan(driver, now)
+    wanted, reason = _wanted_speed(driver)
+    offset = driver.plan.offset if driver.plan is not None else 0.0
+    passing = driver.plan.agent_id if driver.plan is not None else None
+    best = Option(
+        free_acceleration(driver.speed, wanted, driver.style),
+        DriverDecision(reason, wanted, agent_id=passing if reason is Reason.PASSING else None),
+    )
+    options = [*_followed(driver, now, wanted), *_stops(driver, now), *_yields(driver, now)]
+    for option in options:
+        if option.accel < best.accel - 1e-9:
+            best = option
+    accel = best.accel
+    found = best.decision
+    phase = driver.script.active(now.time) if driver.script is not None else None
+    if phase is not None:
+        pull = (phase.speed - driver.speed) / 0.5
+        scripted = max(min(pull, driver.style.accel), -phase.brake)
+        if phase.speed <= 0.0 and driver.speed <= STANDING:
+            scripted = -phase.brake
+        if scripted < accel:
+            accel, found = scripted, DriverDecision(Reason.SCRIPT, phase.speed)
+    driver.decision = DriverDecision(
+        found.reason, found.target_speed, found.agent_id, found.signal_id, offset
+    )
+    waiting = found.reason in (Reason.YIELD, Reason.LEAD) and driver.speed < STANDING
+    driver.stuck = driver.stuck + now.dt if waiting else max(0.0, driver.stuck - 0.5 * now.dt)
+    return accel, steer_to(driver)
+
+
+def steer_to(driver: Vehicle) -> float:
+    """Wheel angle (rad) that leads the rear axle to its path, by pure pursuit."""
+    s = driver.s + pursuit_distance(driver.speed)
+    x, y = driver.path.point(s, driver.offset_at(s))
+    dx, dy = x - driver.state.x, y - driver.state.y
+    return pursuit_angle(dx, dy, driver.heading, driver.body.wheelbase)
+
+
+def _wanted_speed(driver: Vehicle) -> tuple[float, Reason]:
+    path, i = driver.path, driver.path.index(driver.s + 0.3 * driver.speed)
+    wanted = min(float(path.cap[i]), float(path.limit[i]) * driver.style.speed_factor)
+    reason = Reason.CURVE if path.cap[i] < 0.9 * path.limit[i] else Reason.CRUISE
+    if driver.plan is not None and driver.s > driver.plan.begin - 8.0 and wanted > PASSING_SPEED:
+        wanted, reason = PASSING_SPEED, Reason.PASSING
+    elif driver.plan is not None and driver.s > driver.plan.begin - 2.0:
+        reason = Reason.PASSING
+    return wanted, reason
+
+
+def _update_plan(driver: Vehicle, now: Situation) -> None:
+    if driver.plan is not None and driver.s > driver.plan.end:
+        driver.plan = None
+    if driver.plan is None and now.plans and now.blockers:
+        driver.plan = plan_pass(driver, now.blockers, now.agents)
+
+
+def _followed(driver: Vehicle, now: Situation, wanted: float) -> list[Option]:
+    """What those in the way ask for. A plan made in this step clears its blockers in the next one."""
+    options = []
+    for blocker in now.blockers:
+        agent, gap, speed = blocker.agent, blocker.gap, blocker.speed
+        standstill, reason = driver.style.standstill, Reason.LEAD
+        if agent.kind is AgentKind.PEDESTRIAN:
+            standstill, reason, speed = 3.0, Reason.PEDESTRIAN, 0.0
+        elif stands(agent):
+            reason = Reason.OBSTACLE
+            if driver.plan is not None:
+                if driver.s < driver.plan.full and gap > 1.0:
+                    continue  # the swerve begins before it
+                standstill = 1.0
+            else:
+                standstill = OBSTACLE_GAP
+        elif blocker.ahead > 0.0:
+            reason = Reason.CUT_IN
+            gap = max(gap - speed * blocker.ahead, 0.5)
+        accel = idm_acceleration(
+            driver.speed, wanted, gap, driver.speed - speed, driver.style, standstill
+        )
+        if driver.speed < STANDING and gap < standstill + 0.5 and speed < 0.3:
+            accel = min(accel, -0.5)
+        options.append(Option(accel, DriverDecision(reason, max(speed, 0.0), agent.agent_id)))
+    return options
+
+
+def _stops(driver: Vehicle, now: Situation) -> list[Option]:
+    """What lights and stop signs ahead ask for."""
+    options = []
+    for stop in driver.path.stops:
+        distance = stop.s - driver.s_front
+        if distance < -1.0:
+            continue
+        if distance > STOP_SIGHT:
+            break
+        reason = _stop_reason(driver, now, stop.kind, stop.signal_id, distance)
+        if reason is not None:
+            accel = _stop_at(driver, distance)
+            options.append(Option(accel, DriverDecision(reason, 0.0, signal_id=stop.signal_id)))
+    return options
+
+
+def _stop_reason(
+    driver: Vehicle, now: Situation, kind: str, signal_id: str, distance: float
+) -> Reason | None:
+    if kind == "light":
+        state = now.lights.get(signal_id, LightState.OFF)
+        if state is LightState.GREEN:
+            driver.committed.discard(signal_id)
+            driver.obeyed.discard(signal_id)
+            return None
+        if state is LightState.OFF or signal_id in driver.committed:
+            return None
+        if state is LightState.RED:
+            return Reason.RED_LIGHT
+        needed = driver.speed**2 / (2.0 * max(distance - LINE_GAP, 0.1))
+        if needed > YELLOW_BRAKE and signal_id not in driver.obeyed:
+            driver.committed.add(signal_id)
+            return None
+        driver.obeyed.add(signal_id)
+        return Reason.YELLOW_LIGHT
+    if kind != "stop" or signal_id in driver.cleared:
+        return None
+    if driver.speed < STANDING and distance < 2.5:
+        driver.waited += now.dt
+        if driver.waited >= SIGN_WAIT:
+            driver.cleared.add(signal_id)
+            driver.waited = 0.0
+            return None
+    return Reason.STOP_SIGN
+
+
+def _yields(driver: Vehicle, now: Situation) -> list[Option]:
+    found = now.right_of_way.yield_to(driver, now.meetings, now.lights)
+    if found is None:
+        return []
+    point, other = found
+    accel = _stop_at(driver, point - driver.s_front)
+    return [Option(accel, DriverDecision(Reason.YIELD, 0.0, agent_id=other.agent_id))]
+
+
+def _stop_at(driver: Vehicle, distance: float) -> float:
+    """Acceleration that halts the front bumper :data:`LINE_GAP` before a line."""
+    gap = distance - LINE_GAP
+    speed = driver.speed
+    if gap <= 0.15:
+        return -2.0 if speed < 1.0 else -min(speed * speed, 8.0)
+    if speed < STANDING and gap < 0.6:
+        return -0.5
+    wanted = max(speed, 6.0) + 2.0
+    braking = speed * speed / (2.0 * gap)
+    if braking > 1.6:
+        # the IDM brakes early and creeps at the end; from here a constant deceleration reaches the line
+        return -1.08 * braking
+    smooth = idm_acceleration(speed, wanted, gap + 1.5, speed, driver.style, 1.0)
+    return max(smooth, -1.6)
