@@ -60,6 +60,7 @@ class Session:
         with carla_errors("asking for the world"):
             self.world = client.get_world()
             self._found = self.world.get_settings()
+        self._zero: int | None = None
         self._spawned: dict[int, Any] = {}
         self._sensors: dict[int, SensorQueue] = {}
         self._watched: dict[int, SensorQueue] = {}
@@ -136,6 +137,7 @@ class Session:
             self.carla_map = self.world.get_map()
         self._town: TownMap | None = None
         self._reader = SnapshotReader(self.world)
+        self.restart_clock()
         self.tick()
 
     # --- the world -------------------------------------------------------------------------------
@@ -189,14 +191,23 @@ class Session:
         except ServerLost:
             self.alive = False
             raise
+        if self._zero is None:
+            self._zero = snapshot.frame
         self.state = WorldState(
             frame=snapshot.frame,
-            time=snapshot.timestamp.elapsed_seconds,
+            time=round((snapshot.frame - self._zero) * self.delta_s, 9),
             actors=actors,
             lights=self._reader.light_states(),
             collisions=self._contacts(),
         )
         return self.state
+
+    def restart_clock(self) -> None:
+        """Let the next tick be time 0.
+
+        Times are counted in ticks, so that what is done at a time does not depend on how long the server has run.
+        """
+        self._zero = None
 
     def set_weather(self, values: Mapping[str, float]) -> None:
         """Change CARLA's weather parameters of these names; the others stay.
@@ -382,6 +393,26 @@ class Session:
         if commands:
             with carla_errors("applying controls"):
                 self.client.apply_batch_sync(commands, False)
+
+    def set_lamps(self, lamps: Mapping[int, int]) -> None:
+        """Set bits of ``carla.VehicleLightState`` by vehicle id, in one batch."""
+        import carla
+
+        commands = [
+            carla.command.SetVehicleLightState(actor_id, carla.VehicleLightState(bits))
+            for actor_id, bits in lamps.items()
+        ]
+        if commands:
+            with carla_errors("setting lamps"):
+                self.client.apply_batch_sync(commands, False)
+
+    def lamps(self) -> dict[int, int]:
+        """Bits of ``carla.VehicleLightState`` of all vehicles by id."""
+        with carla_errors("asking for lamps"):
+            return {
+                actor_id: int(bits)
+                for actor_id, bits in dict(self.world.get_vehicles_light_states()).items()
+            }
 
     # --- sensors ---------------------------------------------------------------------------------
 

@@ -95,7 +95,7 @@ class WorldState:
     frame
         CARLA's number of the tick.
     time
-        Simulated seconds since the simulator started.
+        Simulated seconds since the session began or its clock was restarted.
     actors
         By id, in ascending order.
     lights
