@@ -13,7 +13,6 @@ from driveproof.maps import SignalKind, load_town
 from driveproof.render import (
     BENCH2DRIVE_CAMERAS,
     Box,
-    Ground,
     View,
     lights_of,
     render_bev,
@@ -37,7 +36,7 @@ def busy() -> View:
         for i, pose in enumerate(poses_to_world(places, ego))
     )
     states = {signal.key: LightState.RED for signal in town.signals}
-    return View(Ground(town), ego, boxes, lights_of(town, states, ego), signs_of(town, ego))
+    return View(town, ego, boxes, lights_of(town, states, ego), signs_of(town, ego))
 
 
 @pytest.mark.parametrize("name", sorted(BENCH2DRIVE_CAMERAS))

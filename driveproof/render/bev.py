@@ -10,15 +10,25 @@ import numpy as np
 
 from driveproof.geometry import box_corners, points_to_local
 from driveproof.geometry.arrays import Float, as_float
-from driveproof.render.ground import GRASS, LEVELS, PX_PER_M, Image
-from driveproof.render.street import ground_of
-from driveproof.render.things import LAMP_COLOURS
-from driveproof.render.view import View
+from driveproof.render.furniture import LAMP_ROLES
+from driveproof.render.light import Light
+from driveproof.render.mesh import join
+from driveproof.render.picture import Image
+from driveproof.render.raster import Lens, Raster
+from driveproof.render.scenery import scenery_of
+from driveproof.render.shading import shade
+from driveproof.render.terrain import GRASS
+from driveproof.render.things import SHINE
+from driveproof.render.view import DebugShape, View
 
 _SHIFT = 4
 EGO_COLOUR = (64, 132, 255)
 EGO_SIZE = (4.9, 2.1)
 _PALETTE = ((60, 220, 120), (255, 150, 40), (200, 90, 255), (60, 200, 255), (255, 90, 120))
+#: The ground is seen from so far above that it hardly has a perspective, metres.
+_ABOVE_M = 3000.0
+_SAMPLES = 2
+_NOON = Light((0, 0, 0), GRASS, (1.0, 1.0, 1.0), 1e9, 0.0, (0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -49,12 +59,12 @@ def render_bev(
     Parameters
     ----------
     range_m
-        Metres from the middle to the border; at most 90 (beyond, the ground is not drawn).
+        Metres from the middle to the border.
     trajectories
         Ego-frame waypoints ``[T, 2]`` each, drawn from the ego on in ``colours`` (repeated).
     """
     frame = _Frame(px, px / (2.0 * range_m))
-    image = _ground_from_above(view, frame)
+    image = _ground_from_above(view, frame, range_m)
     for box in view.boxes:
         pose = np.array([box.x, box.y, box.heading])
         corners = points_to_local(box_corners(pose, box.length, box.width), view.ego)
@@ -63,11 +73,12 @@ def render_bev(
             tail = frame.fixed(corners[1:3])
             cv2.polylines(image, [tail], False, (255, 30, 20), 2, cv2.LINE_AA, _SHIFT)
     for light in view.lights:
-        if light.state in LAMP_COLOURS:
+        if light.state in LAMP_ROLES:
             at = points_to_local(light.position[:2], view.ego)
             centre = tuple(frame.fixed(at).tolist())
             radius = round(max(2.0, 0.7 * frame.scale) * 2**_SHIFT)
-            cv2.circle(image, centre, radius, LAMP_COLOURS[light.state], -1, cv2.LINE_AA, _SHIFT)
+            colour = tuple(SHINE[LAMP_ROLES[light.state][0]].tolist())
+            cv2.circle(image, centre, radius, colour, -1, cv2.LINE_AA, _SHIFT)
     _fill(image, frame.fixed(box_corners(np.zeros(3), *EGO_SIZE)), EGO_COLOUR)
     for number, waypoints in enumerate(trajectories):
         points = np.concatenate([np.zeros((1, 2)), as_float(waypoints, (None, 2), "trajectory")])
@@ -75,6 +86,8 @@ def render_bev(
         cv2.polylines(image, [frame.fixed(points)], False, colour, 2, cv2.LINE_AA, _SHIFT)
         for point in frame.fixed(points[1:]).tolist():
             cv2.circle(image, tuple(point), 2 << _SHIFT, colour, -1, cv2.LINE_AA, _SHIFT)
+    for shape in view.shapes:
+        _sketch(image, shape, frame, view.ego)
     return image
 
 
@@ -83,28 +96,46 @@ def _fill(image: Image, ring: Float, colour: tuple[int, int, int]) -> None:
     cv2.polylines(image, [ring], True, (24, 24, 26), 1, cv2.LINE_AA, _SHIFT)
 
 
-def _ground_from_above(view: View, frame: _Frame) -> Image:
-    image: Image = np.empty((frame.px, frame.px, 3), dtype=np.uint8)
-    image[:] = GRASS
-    ground = ground_of(view)
-    if ground is None:
-        return image
+def _sketch(image: Image, shape: DebugShape, frame: _Frame, ego: Float) -> None:
+    points = frame.fixed(points_to_local(shape.points[:, :2], ego))
+    thickness = int(np.clip(round(shape.thickness * frame.scale), 1, 255))
+    if shape.kind == "point":
+        radius = max(1, round(shape.thickness * frame.scale * 2**_SHIFT))
+        for point in points.tolist():
+            cv2.circle(image, tuple(point), radius, shape.colour, -1, cv2.LINE_AA, _SHIFT)
+    elif shape.kind == "string":
+        at = tuple((points[0] >> _SHIFT).tolist())
+        cv2.putText(
+            image, shape.text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.35, shape.colour, 1, cv2.LINE_AA
+        )
+    elif shape.kind == "arrow":
+        tail, head = (points[[0, -1]] >> _SHIFT).tolist()
+        cv2.arrowedLine(image, tail, head, shape.colour, thickness, cv2.LINE_AA, tipLength=0.2)
+    else:
+        closed = shape.kind == "box"
+        cv2.polylines(image, [points], closed, shape.colour, thickness, cv2.LINE_AA, _SHIFT)
+
+
+def _ground_from_above(view: View, frame: _Frame, range_m: float) -> Image:
+    if view.town is None:
+        plain: Image = np.empty((frame.px, frame.px, 3), dtype=np.uint8)
+        plain[:] = GRASS
+        return plain
+    scenery = scenery_of(view.town)
     x, y, heading = (float(value) for value in view.ego)
-    canvas = ground.around(x, y, view.ego_z)
-    level = int(np.clip(np.floor(np.log2(PX_PER_M / frame.scale)), 0, LEVELS - 1))
-    # Pixel (u, v) → ego: x = (middle - v) / scale, y = (middle - u) / scale → world → canvas.
-    middle, step = frame.px / 2.0 - 0.5, 1.0 / frame.scale
-    to_ego = np.array([[0.0, -step, middle * step], [-step, 0.0, middle * step], [0.0, 0.0, 1.0]])
+    z = view.ego_z
+    if z is None:
+        z = float(scenery.road_heights(np.array([[x, y]]))[0])
     cos, sin = np.cos(heading), np.sin(heading)
-    to_world = np.array([[cos, -sin, x], [sin, cos, y], [0.0, 0.0, 1.0]])
-    matrix = (canvas.from_world(level) @ to_world @ to_ego)[:2]
-    cv2.warpAffine(
-        canvas.levels[level],
-        matrix,
-        (frame.px, frame.px),
-        dst=image,
-        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
-        borderMode=cv2.BORDER_CONSTANT,
-        borderValue=GRASS,
-    )
-    return image
+    # Looking down (forward is -z), the picture's up is the ego's forward, its left the ego's left.
+    axes = np.array([[0.0, -sin, cos], [0.0, cos, sin], [-1.0, 0.0, 0.0]])
+    side = frame.px * _SAMPLES
+    lens = Lens(np.array([x, y, z + _ABOVE_M]), axes, frame.scale * _SAMPLES * _ABOVE_M, side, side)
+    mesh = join(scenery.ground_around(x, y, range_m * 1.5, z))
+    raster = Raster(lens)
+    raster.draw(mesh)
+    colours = _NOON.lit(mesh.colour, mesh.normals, mesh.shines)
+    image = shade(raster, mesh, colours, np.zeros((side, side), dtype=np.uint8), _NOON)
+    size = (frame.px, frame.px)
+    small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    return np.ascontiguousarray(small[..., 2::-1])

@@ -23,6 +23,8 @@ class Camera:
         Radians, positive looks left.
     pitch
         Radians, positive looks up.
+    roll
+        Radians, positive lowers the right side.
     fov
         Horizontal field of view, radians.
     width, height
@@ -39,6 +41,7 @@ class Camera:
     z: float = 1.6
     yaw: float = 0.0
     pitch: float = 0.0
+    roll: float = 0.0
     fov: float = float(np.radians(70.0))
     width: int = 224
     height: int = 128
@@ -69,7 +72,9 @@ class Camera:
     def rotation(self) -> Float:
         """``[3, 3]`` columns: the camera's forward, left and up axes in the ego frame."""
         cy, sy, cp, sp = np.cos(self.yaw), np.sin(self.yaw), np.cos(self.pitch), np.sin(self.pitch)
-        return np.array([[cy * cp, -sy, -cy * sp], [sy * cp, cy, -sy * sp], [sp, 0.0, cp]])
+        level = np.array([[cy * cp, -sy, -cy * sp], [sy * cp, cy, -sy * sp], [sp, 0.0, cp]])
+        cr, sr = np.cos(self.roll), np.sin(self.roll)
+        return np.asarray(level @ np.array([[1.0, 0.0, 0.0], [0.0, cr, -sr], [0.0, sr, cr]]))
 
     @property
     def position(self) -> Float:

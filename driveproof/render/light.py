@@ -1,14 +1,34 @@
-"""Weather as light: sky colours, ambient light, fog."""
+"""Weather as light: sky colours, sun, fog, wet roads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from driveproof.geometry.arrays import Float
+from driveproof.geometry.arrays import Float, Float32
 from driveproof.render.view import Weather
+
+Colour3 = tuple[float, float, float]
+#: Steps of the table of air, in a metre; entries of the tables of air and sky.
+AIR_STEPS, AIR_ENTRIES, SKY_ENTRIES = 4, 4096, 256
+
+
+class WeatherNumbers(Protocol):
+    """The weather parameters of CARLA that a picture shows."""
+
+    cloudiness: float
+    precipitation: float
+    precipitation_deposits: float
+    sun_azimuth_angle: float
+    sun_altitude_angle: float
+    fog_density: float
+    fog_distance: float
+    wetness: float
+    dust_storm: float
 
 
 @dataclass(frozen=True)
@@ -25,28 +45,126 @@ class Light:
         Distance over which contrast falls to 1/e, metres.
     contrast
         How much brighter a face is that looks into the sun.
-    headlights
-        Added brightness of the ground right before the ego.
+    sun
+        Unit vector towards it, world frame.
+    night
+        0 by day to 1 in the dark: windows, lamps and headlights shine.
+    wet, rain
+        0 to 1: how much the road mirrors the sky; how dense the streaks are.
     """
 
-    zenith: tuple[int, int, int]
-    horizon: tuple[int, int, int]
-    ambient: tuple[float, float, float]
+    zenith: Colour3
+    horizon: Colour3
+    ambient: Colour3
     fog_m: float
     contrast: float
-    headlights: float = 0.0
+    sun: Colour3 = (0.5, 0.4, 0.77)
+    night: float = 0.0
+    wet: float = 0.0
+    rain: float = 0.0
 
-    def veil(self, colours: ArrayLike, distance: ArrayLike) -> Float:
-        """Colours ``[..., 3]`` seen through ``distance`` ``[...]`` metres of air."""
-        clear = np.exp(-np.asarray(distance, dtype=np.float64) / self.fog_m)[..., None]
-        fog = np.array(self.horizon, dtype=np.float64)
-        return np.asarray(clear * colours + (1.0 - clear) * fog)
+    def lit(self, colour: ArrayLike, normals: Float, shines: ArrayLike) -> Float32:
+        """Colours ``[P, 3]`` of faces with unit normals ``[P, 3]`` in this light, before fog."""
+        facing = np.maximum(normals @ np.array(self.sun), 0.0)
+        factor = (1.0 - self.contrast + self.contrast * facing)[:, None] * np.array(self.ambient)
+        factor[np.asarray(shines)] = 1.0
+        return np.asarray(factor * np.asarray(colour), dtype=np.float32)
+
+    @property
+    def air(self) -> Float32:
+        """``[4096]`` share of an object's own light that comes through so many quarter metres."""
+        return _air(self)
+
+    @property
+    def sky(self) -> Float32:
+        """``[256, 3]`` colour of the sky by the sine of the elevation, from -1 to 1."""
+        return _sky(self)
 
 
-LIGHTS = {
-    Weather.CLEAR: Light((104, 156, 214), (200, 216, 228), (1.0, 0.99, 0.96), 420.0, 0.42),
-    Weather.CLOUDY: Light((150, 160, 170), (198, 202, 206), (0.84, 0.86, 0.88), 300.0, 0.14),
-    Weather.RAIN: Light((112, 118, 126), (150, 154, 158), (0.66, 0.68, 0.72), 110.0, 0.08),
-    Weather.FOG: Light((186, 188, 190), (194, 195, 196), (0.86, 0.87, 0.88), 32.0, 0.06),
-    Weather.NIGHT: Light((8, 10, 22), (26, 28, 42), (0.24, 0.26, 0.34), 160.0, 0.05, 0.55),
+@lru_cache(maxsize=8)
+def _air(light: Light) -> Float32:
+    distance = np.arange(AIR_ENTRIES) / AIR_STEPS
+    return np.asarray(np.exp(-distance / light.fog_m), dtype=np.float32)
+
+
+@lru_cache(maxsize=8)
+def _sky(light: Light) -> Float32:
+    sine = np.linspace(-1.0, 1.0, SKY_ENTRIES)
+    share = np.clip(np.arcsin(sine) / np.radians(40.0), 0.0, 1.0)[:, None] ** 0.7
+    zenith, horizon = np.array(light.zenith), np.array(light.horizon)
+    return np.asarray(horizon + share * (zenith - horizon), dtype=np.float32)
+
+
+_DAY = (np.array([96.0, 150, 214]), np.array([202.0, 217, 230]), np.array([1.0, 0.99, 0.96]))
+_DUSK = (np.array([92.0, 104, 150]), np.array([240.0, 188, 138]), np.array([0.80, 0.70, 0.62]))
+_DARK = (np.array([8.0, 10, 22]), np.array([30.0, 32, 46]), np.array([0.26, 0.28, 0.36]))
+_GREY = (np.array([148.0, 157, 167]), np.array([192.0, 197, 202]), np.array([0.84, 0.86, 0.88]))
+
+
+def light_of(weather: WeatherNumbers) -> Light:
+    """The light of CARLA's weather numbers (percent, degrees; the sun's azimuth is left-handed)."""
+    altitude = float(np.clip(weather.sun_altitude_angle, -90.0, 90.0))
+    low = float(np.clip((18.0 - altitude) / 18.0, 0.0, 1.0))
+    night = float(np.clip((4.0 - altitude) / 8.0, 0.0, 1.0))
+    rain = float(np.clip(weather.precipitation, 0.0, 100.0)) / 100.0
+    cloud = max(float(np.clip(weather.cloudiness, 0.0, 100.0)) / 100.0, rain) ** 1.5
+    sky = [day + low * (dusk - day) for day, dusk in zip(_DAY, _DUSK, strict=True)]
+    sky = [clear + cloud * (grey - clear) for clear, grey in zip(sky, _GREY, strict=True)]
+    sky = [one + night * (dark - one) for one, dark in zip(sky, _DARK, strict=True)]
+    dim = 1.0 - 0.25 * rain * (1.0 - night)
+    zenith, horizon, ambient = (part * dim for part in sky)
+    dust = float(np.clip(weather.dust_storm, 0.0, 100.0)) / 100.0
+    horizon = horizon + dust * (1.0 - night) * (np.array([196.0, 168, 128]) - horizon)
+    density = float(np.clip(weather.fog_density, 0.0, 100.0)) / 100.0
+    visibility = 1.0 / (1.0 / 900.0 + density**2 / 14.0 + rain / 220.0 + dust / 60.0)
+    azimuth, up = -np.radians(weather.sun_azimuth_angle), np.radians(max(altitude, 3.0))
+    sun = (np.cos(azimuth) * np.cos(up), np.sin(azimuth) * np.cos(up), np.sin(up))
+    veiled = max(cloud, min(1.0, 1.6 * density), night)
+    wet = max(weather.wetness, weather.precipitation_deposits, 0.6 * weather.precipitation)
+    return Light(
+        zenith=_triple(zenith + min(1.0, 1.6 * density) * (horizon - zenith)),
+        horizon=_triple(horizon),
+        ambient=_triple(ambient),
+        fog_m=float(visibility),
+        contrast=float(0.45 - 0.37 * veiled),
+        sun=_triple(np.array(sun)),
+        night=night,
+        wet=float(np.clip(wet, 0.0, 100.0)) / 100.0,
+        rain=rain,
+    )
+
+
+def _triple(values: Float) -> Colour3:
+    return float(values[0]), float(values[1]), float(values[2])
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Weather numbers as plain values; the sun's azimuth is left-handed, in degrees."""
+
+    cloudiness: float = 5.0
+    precipitation: float = 0.0
+    precipitation_deposits: float = 0.0
+    sun_azimuth_angle: float = 0.0
+    sun_altitude_angle: float = 45.0
+    fog_density: float = 2.0
+    fog_distance: float = 0.75
+    wetness: float = 0.0
+    dust_storm: float = 0.0
+
+
+_SKIES = {
+    Weather.CLEAR: {},
+    Weather.CLOUDY: {"cloudiness": 85.0},
+    Weather.RAIN: {"cloudiness": 90.0, "precipitation": 70.0, "wetness": 80.0},
+    Weather.FOG: {"cloudiness": 60.0, "fog_density": 70.0},
+    Weather.NIGHT: {"sun_altitude_angle": -40.0},
 }
+
+
+@lru_cache(maxsize=64)
+def named_light(weather: Weather, sun: tuple[float, float]) -> Light:
+    """The light of a named weather; ``sun`` is azimuth (right-handed) and elevation in radians."""
+    azimuth, elevation = np.degrees(sun)
+    numbers = {"sun_azimuth_angle": -azimuth, "sun_altitude_angle": elevation} | _SKIES[weather]
+    return light_of(Numbers(**numbers))

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from driveproof.geometry.arrays import as_float
 from driveproof.render.camera import Camera
-from driveproof.render.ground import Image
+from driveproof.render.picture import Image
 
 _NEAR_M = 0.5
 

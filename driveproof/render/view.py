@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from driveproof.geometry.arrays import Float
 from driveproof.maps import MapSignal, SignalKind, TownMap
-from driveproof.render.ground import Ground
 from driveproof.scene import LightState
 
 Colour = tuple[int, int, int]
@@ -41,14 +39,17 @@ class Box:
     length, width, height
         Full sizes, metres.
     kind
-        A :class:`~driveproof.scene.AgentKind` value, or "car", "truck", "cone", "barrier". A "vehicle"
-        longer than 6.5 m is drawn as a truck; unknown kinds as a barrier.
+        A :class:`~driveproof.scene.AgentKind` value, or a name of :data:`driveproof.render.shapes.NAMES`
+        ("car", "truck", "van", "bus", "motorcycle", "cone", "warning", ...). A "vehicle" longer than 6.5 m
+        is drawn as a truck; unknown kinds as a barrier.
     colour
         RGB of its paint.
     brake
         Whether the brake lights shine.
     indicator
         "left", "right", "both" or "": which indicators shine in this picture.
+    z
+        Height of the ground under it, metres; None takes that of the road there.
     """
 
     x: float
@@ -61,11 +62,12 @@ class Box:
     colour: Colour = (150, 155, 165)
     brake: bool = False
     indicator: str = ""
+    z: float | None = None
 
 
 @dataclass(frozen=True)
 class LightView:
-    """A traffic light: ``position`` ``[3]`` of its head (world x, y; height above the road), the way it faces."""
+    """A traffic light: ``position`` ``[3]`` of its head in the world, the way it faces, what it shows."""
 
     position: Float
     heading: float
@@ -74,11 +76,38 @@ class LightView:
 
 @dataclass(frozen=True)
 class SignView:
-    """A sign: ``position`` ``[3]`` of its plate (world x, y; height above the road), the way it faces."""
+    """A sign: ``position`` ``[3]`` of its plate in the world, the way it faces, its limit in m/s if it has one."""
 
     position: Float
     heading: float
     kind: SignalKind
+    value: float = float("nan")
+
+
+@dataclass(frozen=True)
+class DebugShape:
+    """Something that a person draws into the world, seen in the bird's-eye view.
+
+    Parameters
+    ----------
+    kind
+        "point", "line", "arrow", "box" (a closed outline) or "string".
+    points
+        ``[n, 3]`` world frame, metres: one for points and strings, two for lines and arrows, the corners
+        of a box.
+    colour
+        RGB.
+    thickness
+        Metres.
+    text
+        Of a string.
+    """
+
+    kind: str
+    points: Float
+    colour: Colour = (255, 0, 0)
+    thickness: float = 0.1
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,36 +117,34 @@ class View:
     Parameters
     ----------
     town
-        The town, or its :class:`Ground`; pass the same object every time, it keeps what it has drawn.
-        None draws an empty plain.
+        The town; pass the same object every time, what was built of it is kept. None draws an empty plain
+        at height 0.
     ego
         ``[3]`` pose of the ego vehicle's centre.
     boxes
         Everything but the ego vehicle.
     lights, signs
         See :func:`lights_of` and :func:`signs_of`.
+    shapes
+        What a person drew into the world.
     weather
         Sky and light.
     sun
         Azimuth in the world and elevation, radians: shades the faces.
     ego_z
-        Height of the road under the ego, which decides the level that is drawn where roads cross above
-        each other; by default that of the nearest lane.
+        Height of the road under the ego, which decides the level on which things stand where roads cross
+        above each other; by default that of the nearest lane.
     """
 
-    town: TownMap | Ground | None
+    town: TownMap | None
     ego: Float
     boxes: tuple[Box, ...] = ()
     lights: tuple[LightView, ...] = ()
     signs: tuple[SignView, ...] = ()
+    shapes: tuple[DebugShape, ...] = ()
     weather: Weather = Weather.CLEAR
     sun: tuple[float, float] = (0.9, 0.8)
     ego_z: float | None = None
-
-
-def _above_road(signal: MapSignal) -> Float:
-    height = signal.position[2] - signal.stop_lines[..., 2].mean()
-    return np.array([signal.position[0], signal.position[1], height])
 
 
 def _signals(town: TownMap, near: ArrayLike | None) -> Sequence[MapSignal]:
@@ -129,7 +156,7 @@ def lights_of(
 ) -> tuple[LightView, ...]:
     """The lights around ``near`` ``[2]``, or all; ``states`` by signal key, dark where it says nothing."""
     return tuple(
-        LightView(_above_road(signal), signal.heading, states.get(signal.key, LightState.OFF))
+        LightView(signal.position, signal.heading, states.get(signal.key, LightState.OFF))
         for signal in _signals(town, near)
         if signal.kind is SignalKind.TRAFFIC_LIGHT
     )
@@ -138,7 +165,7 @@ def lights_of(
 def signs_of(town: TownMap, near: ArrayLike | None = None) -> tuple[SignView, ...]:
     """The signs around ``near`` ``[2]``, or all: in a large town, ask for those around the ego."""
     return tuple(
-        SignView(_above_road(signal), signal.heading, signal.kind)
+        SignView(signal.position, signal.heading, signal.kind, signal.value)
         for signal in _signals(town, near)
         if signal.kind is not SignalKind.TRAFFIC_LIGHT
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from driveproof.maps import TownMap, town_from_opendrive
-from driveproof.render import Ground, View
+from driveproof.render import View
 
 ROAD = """<OpenDRIVE><road id="1" length="200" junction="-1">
 <planView><geometry s="0" x="0" y="0" hdg="0.5" length="200"><line/></geometry></planView>
@@ -26,11 +26,6 @@ def town() -> TownMap:
 
 
 @pytest.fixture(scope="session")
-def ground(town: TownMap) -> Ground:
-    return Ground(town)
-
-
-@pytest.fixture(scope="session")
 def ego(town: TownMap) -> np.ndarray:
     """50 m along the right lane."""
     lane = town.lanes.index(1, 0, -1)
@@ -39,5 +34,5 @@ def ego(town: TownMap) -> np.ndarray:
 
 
 @pytest.fixture
-def view(ground: Ground, ego: np.ndarray) -> View:
-    return View(ground, ego)
+def view(town: TownMap, ego: np.ndarray) -> View:
+    return View(town, ego)

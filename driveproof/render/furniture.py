@@ -1,0 +1,107 @@
+"""Traffic lights and signs with their poles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from driveproof.geometry.arrays import Float
+from driveproof.maps import SignalKind
+from driveproof.render.labels import Label
+from driveproof.render.mesh import Mesh, join, mesh_of
+from driveproof.render.picture import Glow
+from driveproof.render.shapes import NAMES, Role
+from driveproof.render.things import SHINE, upright
+from driveproof.render.view import LightView, SignView
+from driveproof.scene import LightState
+
+#: Lamps spread over at least this radius, pixels.
+LEAST_LAMP_PX = 1.6
+_HEAD_M = (0.42, 0.46, 1.2)
+_PLATE_M, _POLE_M, _POLE_HEIGHT_M = 0.8, 0.12, 5.4
+#: The face of the head that shines in each state, and its height as a share of the head's.
+LAMP_ROLES = {
+    LightState.RED: (Role.RED, 0.83),
+    LightState.YELLOW: (Role.YELLOW, 0.5),
+    LightState.GREEN: (Role.GREEN, 0.17),
+}
+_NOT_LIT = np.zeros(len(Role), dtype=bool)
+#: The segments of a digit (top, upper left, upper right, middle, lower left, lower right, bottom).
+_DIGITS = (0x77, 0x24, 0x5D, 0x6D, 0x2E, 0x6B, 0x7B, 0x25, 0x7F, 0x6F)
+_SEGMENTS = ((0, 2, 1), (0, 1, 0), (1, 1, 0), (0, 1, 1), (0, 0, 0), (1, 0, 0), (0, 0, 1))
+
+
+def light_rows(light: LightView, owner: int = 0) -> list[tuple[object, ...]]:
+    """Rows of things for a traffic light: pole and head."""
+    lit = _NOT_LIT.copy()
+    if light.state in LAMP_ROLES:
+        lit[LAMP_ROLES[light.state][0]] = True
+    axes = upright(np.array(light.heading))
+    foot = light.position - [0.0, 0.0, _HEAD_M[2] / 2.0]
+    head = (NAMES.index("light"), foot, axes, _HEAD_M, (0, 0, 0), lit, Label.TRAFFIC_LIGHT, owner)
+    behind = foot - axes[:, 0] * (_HEAD_M[0] / 2.0 + _POLE_M)
+    return [head, _pole(behind, axes, owner)]
+
+
+def light_glow(light: LightView) -> Glow | None:
+    """The lamp that shines, if one does."""
+    if light.state not in LAMP_ROLES:
+        return None
+    role, share = LAMP_ROLES[light.state]
+    axes = upright(np.array(light.heading))
+    at = light.position + axes[:, 0] * 0.42 * _HEAD_M[0]
+    at[2] += (share - 0.5) * _HEAD_M[2]
+    r, g, b = (int(value) for value in SHINE[role])
+    return Glow(at, axes[:, 0], (r, g, b), 0.15, LEAST_LAMP_PX)
+
+
+def sign_rows(sign: SignView, owner: int = 0) -> list[tuple[object, ...]]:
+    """Rows of things for a sign: pole and plate."""
+    axes = upright(np.array(sign.heading))
+    foot = sign.position - [0.0, 0.0, _PLATE_M / 2.0]
+    size = (0.04, _PLATE_M, _PLATE_M)
+    name = NAMES.index(sign.kind.value)
+    plate = (name, foot, axes, size, (0, 0, 0), _NOT_LIT, Label.TRAFFIC_SIGN, owner)
+    return [plate, _pole(foot + 0.1 * axes[:, 2] - axes[:, 0] * _POLE_M, axes, owner)]
+
+
+def _pole(top: Float, axes: Float, owner: int) -> tuple[object, ...]:
+    size = (_POLE_M, _POLE_M, _POLE_HEIGHT_M)
+    foot = top - [0.0, 0.0, _POLE_HEIGHT_M]
+    return (NAMES.index("pole"), foot, axes, size, (0, 0, 0), _NOT_LIT, Label.POLE, owner)
+
+
+def numbers_of(signs: Iterable[tuple[SignView, int]]) -> Mesh:
+    """The figures on speed limit signs (with the owner of each), in km/h."""
+    parts = []
+    for sign, owner in signs:
+        if sign.kind is SignalKind.SPEED_LIMIT and np.isfinite(sign.value):
+            rings = _figures(str(round(sign.value * 3.6)))
+            axes = upright(np.array(sign.heading))
+            world = rings @ axes.T + sign.position
+            parts.append(mesh_of(world, (22, 22, 24), Label.TRAFFIC_SIGN, owner=owner))
+    return join(parts)
+
+
+def _figures(text: str) -> Float:
+    """Rings ``[n, 4, 3]`` of the segments of a number, on a plate that faces +x."""
+    high, wide, thick, step = 0.30, 0.13, 0.035, 0.19
+    rings = []
+    for place, figure in enumerate(text):
+        # Seen from the front the plate's left side (+y) is on the right.
+        middle = ((len(text) - 1) / 2.0 - place) * step
+        for segment, (right, upper, level) in enumerate(_SEGMENTS):
+            if not _DIGITS[int(figure)] >> segment & 1:
+                continue
+            if level or segment in (0, 3, 6):
+                z = {0: 0.5, 3: 0.0, 6: -0.5}[segment] * high
+                y0, y1, z0, z1 = -wide / 2, wide / 2, z - thick / 2, z + thick / 2
+            else:
+                y = (0.5 - right) * wide
+                y0, y1 = y - thick / 2, y + thick / 2
+                z0 = 0.0 if upper else -high / 2
+                z1 = z0 + high / 2
+            ring = [[0.03, y0, z0], [0.03, y1, z0], [0.03, y1, z1], [0.03, y0, z1]]
+            rings.append(np.array(ring) + np.array([0.0, middle, 0.0]))
+    return np.stack(rings) if rings else np.zeros((0, 4, 3))

@@ -1,0 +1,165 @@
+"""One picture: what a lens sees of a scene, as polygon numbers, and all that can be read from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from driveproof.geometry.arrays import Float, Float32
+from driveproof.render.labels import Label
+from driveproof.render.light import Light
+from driveproof.render.mesh import EMPTY, Mesh, join
+from driveproof.render.raster import Lens, Raster
+from driveproof.render.scenery import DETAIL_M, REACH_M, Part, Scenery
+from driveproof.render.shading import BEAM, SHADOW, shade
+from driveproof.render.terrain import plain
+from driveproof.render.things import Things
+
+Image = NDArray[np.uint8]
+
+#: Things further away than this are not drawn, shadows and beams not beyond the second distance; metres.
+THINGS_M, SHADOWS_M = 250.0, 70.0
+#: Depth of the sky, metres: the largest value of CARLA's depth camera.
+SKY_M = 1000.0
+_PLAIN_DROP_M = 2.0
+
+
+@dataclass(frozen=True)
+class Glow:
+    """A lamp that shines: ``at`` ``[3]`` in the world, the way it faces ``[3]``, RGB, radius in metres and least radius in pixels."""
+
+    at: Float
+    facing: Float
+    colour: tuple[int, int, int]
+    radius: float
+    least: float
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A moment: the town, the things on it (the first ``movers`` of which cast shadows), lamps, patches of light.
+
+    Parameters
+    ----------
+    scenery
+        The town, or None for an empty plain at height 0.
+    things
+        What stands or moves there.
+    casts
+        ``[N]`` whether a thing casts a shadow.
+    glows
+        Lamps that shine.
+    beams
+        Patches of ground that headlights reach.
+    seed
+        Decides where raindrops are.
+    extra
+        Polygons besides the things: figures on signs.
+    """
+
+    scenery: Scenery | None
+    things: Things
+    casts: NDArray[np.bool_]
+    glows: tuple[Glow, ...] = ()
+    beams: Mesh | None = None
+    seed: int = 0
+    extra: Mesh = EMPTY
+
+
+class Picture:
+    """A scene through a lens. Draws once; ``rgb``, ``depth``, ``labels`` and ``owners`` are look-ups."""
+
+    def __init__(
+        self, scene: Scene, lens: Lens, *, detail: float = DETAIL_M, reach: float = REACH_M
+    ) -> None:
+        self.scene, self.lens = scene, lens
+        near = scene.things.radii < 1e9
+        offset = np.linalg.norm(scene.things.centres - lens.origin, axis=1)
+        near &= offset < THINGS_M
+        near &= lens.sees(scene.things.centres, scene.things.radii + 0.1)
+        self._near = near
+        self._parts = [Part(scene.things.where(near).mesh()), Part(scene.extra)]
+        if scene.scenery is not None:
+            self._parts += scene.scenery.seen_by(lens, detail, reach)
+            ground = scene.scenery.height(float(lens.origin[0]), float(lens.origin[1]))
+            self._parts.append(Part(plain(lens.origin[:2], ground - _PLAIN_DROP_M, 0.8 * reach)))
+        else:
+            self._parts.append(Part(plain(lens.origin[:2], 0.0, 0.0)))
+        self.raster = Raster(lens)
+        for part in self._parts:
+            self.raster.draw(part.mesh)
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """Everything that was drawn; polygon ``i`` is number ``i`` of the raster."""
+        return join([part.mesh for part in self._parts])
+
+    def depth(self) -> Float32:
+        """``[H, W]`` metres along the optical axis, 1000 for the sky."""
+        inverse = self.raster.inverse
+        return np.asarray(1.0 / np.maximum(inverse, np.float32(1.0 / SKY_M)), dtype=np.float32)
+
+    def labels(self) -> Image:
+        """``[H, W]`` :class:`~driveproof.render.labels.Label`."""
+        table = np.append(self.mesh.label, np.uint8(Label.SKY))
+        return np.asarray(table[self.raster.ids], dtype=np.uint8)
+
+    def owners(self) -> NDArray[np.int32]:
+        """``[H, W]`` numbers of the actors, 0 where the town or the sky is."""
+        table = np.append(self.mesh.owner, np.int32(0))
+        return np.asarray(table[self.raster.ids], dtype=np.int32)
+
+    def bgra(self, light: Light, samples: int = 1) -> Image:
+        """``[H, W, 4]`` blue, green, red, 255; ``samples`` pixels a side will be averaged to one."""
+        lens, things = self.lens, self.scene.things
+        mask = np.zeros((lens.height, lens.width), dtype=np.uint8)
+        close = np.linalg.norm(things.centres - lens.origin, axis=1) < SHADOWS_M
+        if light.night > 0.0 and self.scene.beams is not None:
+            self.raster.cover(self.scene.beams, mask, BEAM, 0.6)
+        if light.night < 1.0:
+            shadows = things.where(self.scene.casts & close).shadows(np.array(light.sun))
+            self.raster.cover(shadows, mask, SHADOW, 0.12)
+        colours = np.concatenate([part.colours(light) for part in self._parts])
+        image = shade(self.raster, self.mesh, colours, mask, light)
+        self._shine(image, light, samples)
+        if light.rain > 0.0:
+            _streaks(image, light.rain, self.scene.seed)
+        return image
+
+    def _shine(self, image: Image, light: Light, samples: int) -> None:
+        """Lamps that face the lens and are not hidden, at least a few pixels large."""
+        for glow in self.scene.glows:
+            pixel, depth = self.lens.project(glow.at)
+            distance = float(depth)
+            if not 0.3 < distance < THINGS_M or (self.lens.origin - glow.at) @ glow.facing <= 0.0:
+                continue
+            u, v = float(pixel[0]), float(pixel[1])
+            if not (0.0 <= u < self.lens.width and 0.0 <= v < self.lens.height):
+                continue
+            if self.raster.inverse[int(v), int(u)] * (distance - 0.4) > 1.0:
+                continue
+            radius = max(glow.least * samples, glow.radius * self.lens.focal / distance)
+            clear = max(0.35, float(np.exp(-distance / light.fog_m)))
+            fog = np.array(light.horizon)
+            colour = fog + clear * (np.array(glow.colour, dtype=np.float64) - fog)
+            centre = (round((u - 0.5) * 16), round((v - 0.5) * 16))
+            paint = (*colour[::-1].tolist(), 255.0)
+            cv2.circle(image, centre, round(radius * 16), paint, -1, cv2.LINE_AA, 4)
+
+
+def _streaks(image: Image, rain: float, seed: int) -> None:
+    """Raindrops as short, slanting, half transparent lines; where they are depends on the seed alone."""
+    height, width = image.shape[:2]
+    rng = np.random.default_rng([seed, 0x5EED])
+    count = int(rain * 140 * (width * height / 360_000.0) ** 0.5)
+    start = rng.uniform([0.0, -0.1 * height], [width, height], (count, 2))
+    length = rng.uniform(0.03, 0.10, count) * height
+    end = start + np.column_stack([-0.12 * length, length])
+    over = image.copy()
+    for a, b in zip(start.astype(int).tolist(), end.astype(int).tolist(), strict=True):
+        cv2.line(over, a, b, (206, 204, 200, 255), 1, cv2.LINE_AA)
+    cv2.addWeighted(over, 0.38, image, 0.62, 0.0, dst=image)
