@@ -18,7 +18,18 @@ app = typer.Typer(
 )
 
 # One line a room: the module defines ``app`` (a typer group of that name) or ``command`` (a single command).
-GROUPS = ("params", "scenes", "maps", "codebook", "mcq", "policy", "score", "evaluate", "validate")
+GROUPS = (
+    "params",
+    "scenes",
+    "maps",
+    "codebook",
+    "mcq",
+    "policy",
+    "score",
+    "evaluate",
+    "validate",
+    "sim",
+)
 COMMANDS = ("doctor", "publish", "report")
 
 

@@ -1,0 +1,201 @@
+"""An episode: one town, its engine, and what clients know about its actors."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cached_property
+from typing import TypeVar
+
+from driveproof.maps import TownMap
+from driveproof.sim.blueprints import BlueprintLibrary
+from driveproof.sim.engine import (
+    Actor,
+    ActorKind,
+    Engine,
+    Pose3,
+    SpawnBlocked,
+    TrafficLight,
+    UnknownBlueprint,
+    Vehicle,
+    Walker,
+)
+from driveproof.sim.server.messages import ActorMessage, BoxMessage, Description, Vector
+from driveproof.sim.server.physics import PhysicsBook
+from driveproof.sim.server.registry import Refused
+from driveproof.sim.server.scenery import Scenery
+from driveproof.sim.server.sensing import SensorDeck
+from driveproof.sim.server.snapshot import SnapshotPacker
+from driveproof.sim.server.spawn_points import spawn_points
+from driveproof.sim.server.streams import StreamHub
+from driveproof.sim.server.versions import Version
+
+#: Destroyed actors whose boxes are still told: a traffic manager asks for actors of a stale snapshot, and an
+#: error there would end its process.
+MAX_GRAVES = 4096
+_STRING = 4
+Kind = TypeVar("Kind", bound=Actor)
+
+
+class Episode:
+    """A loaded town.
+
+    Parameters
+    ----------
+    key
+        The episode number; clients load everything anew when it changes.
+    map_name
+        "Carla/Maps/Town10HD", as the client that loaded it has written it.
+    """
+
+    def __init__(
+        self,
+        key: int,
+        map_name: str,
+        engine: Engine,
+        library: BlueprintLibrary,
+        streams: StreamHub,
+        version: Version,
+    ) -> None:
+        self.key = key
+        self.map_name = map_name
+        self.engine = engine
+        self.library = library
+        self.scenery = Scenery(engine, engine.ground)
+        self.physics = PhysicsBook()
+        self.wheel_angles: dict[tuple[int, int], float] = {}
+        self.packer = SnapshotPacker(engine)
+        self.sensors = SensorDeck(engine, streams, version)
+        self._streams = streams
+        self._graves: OrderedDict[int, BoxMessage] = OrderedDict()
+
+    @property
+    def town(self) -> TownMap:
+        """The town."""
+        return self.engine.town
+
+    @cached_property
+    def spawn_points(self) -> list[Pose3]:
+        """Where vehicles may be born."""
+        return spawn_points(self.town)
+
+    def actor(self, actor_id: int) -> Actor:
+        """The living actor of this id; Refused if there is none."""
+        found = self.engine.actors.get(actor_id)
+        if found is None:
+            raise Refused(f"unable to find actor {actor_id}: actor not found")
+        return found
+
+    def vehicle(self, actor_id: int) -> Vehicle:
+        """The living vehicle of this id; Refused if there is none."""
+        return self._of(actor_id, Vehicle, "vehicle")
+
+    def walker(self, actor_id: int) -> Walker:
+        """The living walker of this id; Refused if there is none."""
+        return self._of(actor_id, Walker, "walker")
+
+    def light(self, actor_id: int) -> TrafficLight:
+        """The traffic light of this id; Refused if there is none."""
+        return self._of(actor_id, TrafficLight, "traffic light")
+
+    def _of(self, actor_id: int, kind: type[Kind], name: str) -> Kind:
+        found = self.actor(actor_id)
+        if not isinstance(found, kind):
+            raise Refused(f"actor {actor_id} ({found.type_id}) is no {name}")
+        return found
+
+    def spawn(
+        self,
+        description: Description,
+        pose: Pose3,
+        parent: int | None = None,
+        attachment: int = 0,
+    ) -> Actor:
+        """Make an actor; Refused in CARLA's words if there is no room or no such blueprint."""
+        if parent is not None:
+            self.actor(parent)
+        try:
+            actor = self.engine.spawn(
+                description.type_id, description.values, pose, parent, attachment
+            )
+        except SpawnBlocked as error:
+            raise Refused("Spawn failed because of collision at spawn position") from error
+        except UnknownBlueprint as error:
+            raise Refused("Spawn failed because of invalid actor description") from error
+        if actor.kind == ActorKind.SENSOR:
+            self.sensors.add(actor)
+        return actor
+
+    def destroy(self, actor_id: int) -> bool:
+        """Destroy an actor (and what the engine takes with it); Refused if there is none."""
+        self.actor(actor_id)
+        before = {key: self.box(actor) for key, actor in self._kin(actor_id).items()}
+        self.engine.destroy(actor_id)
+        for key, box in before.items():
+            if key not in self.engine.actors:
+                self.sensors.remove(key)
+                self.physics.forget(key)
+                self._graves[key] = box
+        while len(self._graves) > MAX_GRAVES:
+            self._graves.popitem(last=False)
+        return True
+
+    def move(self, actor_id: int, pose: Pose3) -> None:
+        """Set an actor's pose: in the world, or in its parent's frame if it is attached."""
+        actor = self.actor(actor_id)
+        parent = None if actor.parent is None else self.engine.actors.get(actor.parent)
+        actor.pose = pose if parent is None else parent.pose.compose(pose)
+
+    def place(self, actor_id: int, place: Vector) -> None:
+        """Set an actor's place, in the world or in its parent's frame, and leave its attitude."""
+        actor = self.actor(actor_id)
+        frame = actor.pose if actor.parent is None else actor.relative
+        self.move(actor_id, Pose3(*place, frame.roll, frame.pitch, frame.yaw))
+
+    def close(self) -> None:
+        """Close the streams of all sensors."""
+        self.sensors.close()
+
+    def box(self, actor: Actor) -> BoxMessage:
+        """The bounding box of an actor."""
+        box = actor.bounding_box
+        roll, pitch, yaw = box.rotation
+        return BoxMessage(
+            box.offset, box.half_extent, Pose3(roll=roll, pitch=pitch, yaw=yaw), actor.id
+        )
+
+    def box_of(self, actor_id: int) -> BoxMessage:
+        """The box of an actor, of one that was destroyed, or an empty one: this must never fail."""
+        actor = self.engine.actors.get(actor_id)
+        if actor is not None:
+            return self.box(actor)
+        return self._graves.get(actor_id) or BoxMessage((0.0,) * 3, (0.0,) * 3)
+
+    def message(self, actor: Actor) -> ActorMessage:
+        """What a client learns of an actor once."""
+        stream = self.sensors.stream(actor.id)
+        return ActorMessage(
+            actor.id,
+            actor.parent or 0,
+            self._description(actor),
+            self.box(actor),
+            bytes(actor.tags),
+            b"" if stream is None else self._streams.token(stream),
+        )
+
+    def _description(self, actor: Actor) -> Description:
+        blueprint = self.library.get(actor.type_id)
+        uid = 0 if blueprint is None else self.library.uid(actor.type_id)
+        kinds = {} if blueprint is None else {item.id: item.kind for item in blueprint.attributes}
+        return Description(
+            uid,
+            actor.type_id,
+            {key: (kinds.get(key, _STRING), value) for key, value in actor.attributes.items()},
+        )
+
+    def _kin(self, actor_id: int) -> dict[int, Actor]:
+        """The actor and everything that hangs on it, directly or not."""
+        kin = {actor_id: self.engine.actors[actor_id]}
+        for key, actor in self.engine.actors.items():
+            if actor.parent in kin:
+                kin[key] = actor
+        return kin

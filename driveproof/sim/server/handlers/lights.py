@@ -1,0 +1,109 @@
+"""Traffic lights and street lamps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from driveproof.sim.engine import LightState, TrafficLight
+from driveproof.sim.server.boxes import thing_box
+from driveproof.sim.server.messages import BOX, STREET_LIGHT, BoxMessage
+from driveproof.sim.server.registry import Refused, rpc
+from driveproof.sim.server.rpc import Client
+from driveproof.sim.server.wire import ANY, FLAG, REAL, TEXT, U8, U32, sequence
+
+
+def _light(client: Client, key: int) -> TrafficLight:
+    return client.world.episode.light(key)
+
+
+@rpc(U32, U8)
+def set_traffic_light_state(client: Client, key: int, state: int) -> None:
+    """Show a colour, from now on for its full time."""
+    _light(client, key)
+    try:
+        colour = LightState(state)
+    except ValueError as error:
+        raise Refused(f"no traffic light state {state}") from error
+    client.world.episode.engine.set_light_state(key, colour)
+
+
+def _set_time(client: Client, key: int, name: str, seconds: float) -> None:
+    if seconds < 0.0:
+        raise Refused(f"a light cannot be {name} for {seconds:g} s")
+    setattr(_light(client, key).light, name, seconds)
+
+
+@rpc(U32, REAL)
+def set_traffic_light_green_time(client: Client, key: int, seconds: float) -> None:
+    """How long it is green."""
+    _set_time(client, key, "green", seconds)
+
+
+@rpc(U32, REAL)
+def set_traffic_light_yellow_time(client: Client, key: int, seconds: float) -> None:
+    """How long it is yellow."""
+    _set_time(client, key, "yellow", seconds)
+
+
+@rpc(U32, REAL)
+def set_traffic_light_red_time(client: Client, key: int, seconds: float) -> None:
+    """How long it is red."""
+    _set_time(client, key, "red", seconds)
+
+
+@rpc(U32, FLAG)
+def freeze_traffic_light(client: Client, key: int, frozen: bool) -> None:
+    """Stop the time of one light."""
+    _light(client, key).light.frozen = frozen
+
+
+@rpc(FLAG)
+def freeze_all_traffic_lights(client: Client, frozen: bool) -> None:
+    """Stop the time of all lights (what freezing one light from Python sends)."""
+    for light in client.world.episode.engine.lights:
+        light.light.frozen = frozen
+
+
+@rpc(U32)
+def reset_traffic_light_group(client: Client, key: int) -> None:
+    """Start the phases of the light's group anew."""
+    group = _light(client, key).light.group
+    client.world.episode.engine.reset_group(group)
+
+
+@rpc()
+def reset_all_traffic_lights(client: Client) -> None:
+    """Start the phases of all groups anew."""
+    engine = client.world.episode.engine
+    for group in sorted({light.light.group for light in engine.lights}):
+        engine.reset_group(group)
+
+
+@rpc(U32, returns=sequence(U32))
+def get_group_traffic_lights(client: Client, key: int) -> list[int]:
+    """The lights of the same group, itself included."""
+    group = _light(client, key).light.group
+    return [other.id for other in client.world.episode.engine.lights if other.light.group == group]
+
+
+@rpc(U32, returns=sequence(BOX))
+def get_light_boxes(client: Client, key: int) -> list[BoxMessage]:
+    """The boxes of a light's lamp heads in the world."""
+    things = client.world.episode.scenery.heads(_light(client, key).signal_id)
+    return [thing_box(thing) for thing in things]
+
+
+@rpc(TEXT, returns=sequence(STREET_LIGHT))
+def query_lights_state(client: Client, name: str) -> list[tuple[Any, ...]]:
+    """The street lamps: there are none."""
+    return []
+
+
+@rpc(TEXT, sequence(ANY), FLAG)
+def update_lights_state(client: Client, name: str, lights: list[Any], discard: bool) -> None:
+    """Nothing: there are no street lamps."""
+
+
+@rpc(TEXT, FLAG)
+def update_day_night_cycle(client: Client, name: str, active: bool) -> None:
+    """Nothing: there are no street lamps to switch at dusk."""
