@@ -19,10 +19,19 @@ from driveproof.sim.engine.commands import (
     WalkerControl,
     Weather,
 )
+from driveproof.sim.engine.contacts import StaticBox
+from driveproof.sim.engine.engine import Engine
 from driveproof.sim.engine.errors import NoSuchActor, SpawnBlocked, UnknownBlueprint
+from driveproof.sim.engine.ground import FlatGround, Ground, LaneGround
+from driveproof.sim.engine.lights import LightTable, TrafficLight
 from driveproof.sim.engine.pose import Pose3
+from driveproof.sim.engine.signals import TrafficSign
 from driveproof.sim.engine.table import ActorTable
+from driveproof.sim.engine.vehicle import Vehicle
 from driveproof.sim.engine.vehicle_table import Gear, VehiclePhysics, VehicleTable, Wheel
+from driveproof.sim.engine.walker import Walker
+from driveproof.sim.engine.walker_controller import WalkerController
+from driveproof.sim.engine.walkways import Walkways
 
 __all__ = [
     "AckermannControl",
@@ -33,17 +42,29 @@ __all__ = [
     "Attachment",
     "Box",
     "Collision",
+    "Engine",
+    "FlatGround",
     "Gear",
+    "Ground",
+    "LaneGround",
     "LightState",
+    "LightTable",
     "LightTiming",
     "NoSuchActor",
     "Pose3",
     "SpawnBlocked",
+    "StaticBox",
+    "TrafficLight",
+    "TrafficSign",
     "UnknownBlueprint",
+    "Vehicle",
     "VehicleControl",
     "VehiclePhysics",
     "VehicleTable",
+    "Walker",
     "WalkerControl",
+    "WalkerController",
+    "Walkways",
     "Weather",
     "Wheel",
 ]

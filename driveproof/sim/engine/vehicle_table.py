@@ -15,6 +15,9 @@ TORQUE_SAMPLES = 32
 #: Reverse, neutral and up to eight forward gears.
 GEARS = 10
 
+#: CARLA's tyre friction of an ordinary wheel.
+STANDARD_FRICTION = 3.5
+
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
@@ -24,7 +27,7 @@ class Wheel:
     radius: float = 0.355
     max_brake_torque: float = 1500.0
     max_handbrake_torque: float = 3000.0
-    friction: float = 3.5
+    friction: float = STANDARD_FRICTION
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
@@ -101,8 +104,16 @@ class VehicleTable(Columns):
         ``[V]`` CARLA's light flags, and a bit for each open door.
     cruising, cruise
         ``[V]`` whether, ``[V, 3]`` the velocity (vehicle frame) at which it is kept.
+    shifting
+        ``[V]`` seconds left of a change of gear.
     push, twist
         ``[V, 3]`` force (N) and torque (N m) for the next step, world frame.
+    wheelbase, max_steer, steer_speeds, steer_shares, grip, brake, hand_brake, drag_area, yaw_inertia
+        Metres, radians, knots ``[V, 4]`` of the steering curve (m/s and share), share of the weight, forces (N), m², kg m².
+    torque, fastest, top_speed, ratio, up, down, top_gear, autobox, switch_time, damping_full, damping_zero,
+    engine_inertia, radius
+        The drive train: torque ``[V, samples]`` (N m) at engine speeds from 0 to ``fastest`` (rad/s), the speed (m/s)
+        that it never exceeds, per gear (reverse first) the total ratio and the engine speeds of shifting.
     """
 
     row: Int
@@ -127,8 +138,8 @@ class VehicleTable(Columns):
     brake: Float
     hand_brake: Float
     drag_area: Float
-    rolling: Float
     torque: Float
+    fastest: Float
     top_speed: Float
     ratio: Float
     up: Float
@@ -165,8 +176,8 @@ class VehicleTable(Columns):
         "brake": (np.float64, ()),
         "hand_brake": (np.float64, ()),
         "drag_area": (np.float64, ()),
-        "rolling": (np.float64, ()),
         "torque": (np.float64, (TORQUE_SAMPLES,)),
+        "fastest": (np.float64, ()),
         "top_speed": (np.float64, ()),
         "ratio": (np.float64, (GEARS,)),
         "up": (np.float64, (GEARS,)),
