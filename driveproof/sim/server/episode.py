@@ -126,24 +126,20 @@ class Episode:
         return actor
 
     def destroy(self, actor_id: int) -> bool:
-        """Destroy an actor (and what the engine takes with it); Refused if there is none."""
-        self.actor(actor_id)
-        before = {key: self.box(actor) for key, actor in self._kin(actor_id).items()}
-        self.engine.destroy(actor_id)
-        for key, box in before.items():
-            if key not in self.engine.actors:
-                self.sensors.remove(key)
-                self.physics.forget(key)
-                self._graves[key] = box
-        while len(self._graves) > MAX_GRAVES:
+        """Destroy an actor; False for parts of the town, Refused if there is none. What hangs on it stays."""
+        box = self.box(self.actor(actor_id))
+        if not self.engine.destroy(actor_id):
+            return False
+        self.sensors.remove(actor_id)
+        self.physics.forget(actor_id)
+        self._graves[actor_id] = box
+        if len(self._graves) > MAX_GRAVES:
             self._graves.popitem(last=False)
         return True
 
     def move(self, actor_id: int, pose: Pose3) -> None:
         """Set an actor's pose: in the world, or in its parent's frame if it is attached."""
-        actor = self.actor(actor_id)
-        parent = None if actor.parent is None else self.engine.actors.get(actor.parent)
-        actor.pose = pose if parent is None else parent.pose.compose(pose)
+        self.engine.set_relative_pose(self.actor(actor_id).id, pose)
 
     def place(self, actor_id: int, place: Vector) -> None:
         """Set an actor's place, in the world or in its parent's frame, and leave its attitude."""
@@ -191,11 +187,3 @@ class Episode:
             actor.type_id,
             {key: (kinds.get(key, _STRING), value) for key, value in actor.attributes.items()},
         )
-
-    def _kin(self, actor_id: int) -> dict[int, Actor]:
-        """The actor and everything that hangs on it, directly or not."""
-        kin = {actor_id: self.engine.actors[actor_id]}
-        for key, actor in self.engine.actors.items():
-            if actor.parent in kin:
-                kin[key] = actor
-        return kin

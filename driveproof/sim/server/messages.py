@@ -109,9 +109,8 @@ class EnvironmentObject:
 
 def _degrees(radians: float) -> float:
     degrees = math.degrees(radians)
-    if -180.0 < degrees <= 180.0:
-        return degrees + 0.0
-    return -(math.remainder(-degrees, 360.0)) + 0.0
+    # Angles that are within bounds already are left alone, to the last bit.
+    return degrees if -180.0 < degrees <= 180.0 else 180.0 - (180.0 - degrees) % 360.0
 
 
 def _flip(wire: Sequence[float]) -> Vector:

@@ -111,4 +111,4 @@ class _Mounted:
             self._is_broken = True
             log.exception("%s has failed and stays silent", self.actor)
             return
-        yield from (body,) if isinstance(body, bytes | bytearray | memoryview) else body
+        yield from (body,) if isinstance(body, bytes) else body

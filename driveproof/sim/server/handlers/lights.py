@@ -18,72 +18,66 @@ def _light(client: Client, key: int) -> TrafficLight:
 
 @rpc(U32, U8)
 def set_traffic_light_state(client: Client, key: int, state: int) -> None:
-    """Show a colour, from now on for its full time."""
-    _light(client, key)
+    """Show a colour until the group changes by itself; freeze the light to keep it."""
     try:
         colour = LightState(state)
     except ValueError as error:
         raise Refused(f"no traffic light state {state}") from error
-    client.world.episode.engine.set_light_state(key, colour)
+    client.world.episode.engine.set_light_state(_light(client, key).id, colour)
 
 
-def _set_time(client: Client, key: int, name: str, seconds: float) -> None:
+def _set_time(client: Client, key: int, colour: LightState, seconds: float) -> None:
     if seconds < 0.0:
-        raise Refused(f"a light cannot be {name} for {seconds:g} s")
-    setattr(_light(client, key).light, name, seconds)
+        raise Refused(f"a light cannot be {colour.name.lower()} for {seconds:g} s")
+    client.world.episode.engine.set_light_time(_light(client, key).id, colour, seconds)
 
 
 @rpc(U32, REAL)
 def set_traffic_light_green_time(client: Client, key: int, seconds: float) -> None:
     """How long it is green."""
-    _set_time(client, key, "green", seconds)
+    _set_time(client, key, LightState.GREEN, seconds)
 
 
 @rpc(U32, REAL)
 def set_traffic_light_yellow_time(client: Client, key: int, seconds: float) -> None:
     """How long it is yellow."""
-    _set_time(client, key, "yellow", seconds)
+    _set_time(client, key, LightState.YELLOW, seconds)
 
 
 @rpc(U32, REAL)
 def set_traffic_light_red_time(client: Client, key: int, seconds: float) -> None:
     """How long it is red."""
-    _set_time(client, key, "red", seconds)
+    _set_time(client, key, LightState.RED, seconds)
 
 
 @rpc(U32, FLAG)
 def freeze_traffic_light(client: Client, key: int, frozen: bool) -> None:
-    """Stop the time of one light."""
-    _light(client, key).light.frozen = frozen
+    """Stop the time of one light's group."""
+    client.world.episode.engine.freeze_light(_light(client, key).id, frozen)
 
 
 @rpc(FLAG)
 def freeze_all_traffic_lights(client: Client, frozen: bool) -> None:
     """Stop the time of all lights (what freezing one light from Python sends)."""
-    for light in client.world.episode.engine.lights:
-        light.light.frozen = frozen
+    client.world.episode.engine.freeze_all_lights(frozen)
 
 
 @rpc(U32)
 def reset_traffic_light_group(client: Client, key: int) -> None:
     """Start the phases of the light's group anew."""
-    group = _light(client, key).light.group
-    client.world.episode.engine.reset_group(group)
+    client.world.episode.engine.reset_group(_light(client, key).id)
 
 
 @rpc()
 def reset_all_traffic_lights(client: Client) -> None:
     """Start the phases of all groups anew."""
-    engine = client.world.episode.engine
-    for group in sorted({light.light.group for light in engine.lights}):
-        engine.reset_group(group)
+    client.world.episode.engine.reset_all_lights()
 
 
 @rpc(U32, returns=sequence(U32))
 def get_group_traffic_lights(client: Client, key: int) -> list[int]:
     """The lights of the same group, itself included."""
-    group = _light(client, key).light.group
-    return [other.id for other in client.world.episode.engine.lights if other.light.group == group]
+    return client.world.episode.engine.group_lights(_light(client, key).id)
 
 
 @rpc(U32, returns=sequence(BOX))
