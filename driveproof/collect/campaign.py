@@ -1,24 +1,37 @@
-"""A whole collection: many clips over situations and towns, by several processes, and an index of them."""
+"""A whole collection: many clips over situations and towns, by several simulators, and an index of them."""
 
 from __future__ import annotations
 
 import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from dataclasses import asdict
+from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from driveproof.collect.recorder import ClipRecord, ClipTask, record_clip, roads_of
+from driveproof.collect.clips import (
+    DELTA_S,
+    ClipRecord,
+    ClipTask,
+    first_town,
+    record_clip,
+    roads_of,
+)
 from driveproof.collect.situations import shares
 from driveproof.collect.staging import seeded
 from driveproof.collect.weather import weather
 from driveproof.config.collect import CollectParams
 from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, write_json
+from driveproof.sim.client import ServerLost, Session, Supervisor
 
 Progress = Callable[[ClipRecord], None]
+TRIES = 3
+"""How often a clip is begun anew when its simulator or its process dies."""
 
 
 def collect(
@@ -48,11 +61,13 @@ def collect(
             ClipTask(number, names[index], seed, params, temporary)
             for number, index in enumerate(order)
         ]
+        tasks.sort(key=lambda task: (first_town(task), task.number))  # changing towns is slow
         records = []
         for record in _run(tasks, params.workers):
             records.append(record)
             if progress is not None:
                 progress(record)
+        records.sort(key=lambda record: record.number)
         if not any(record.clip for record in records):
             raise BadInput(
                 "no clip could be made", path=directory, hint="other towns, more attempts"
@@ -62,12 +77,80 @@ def collect(
 
 
 def _run(tasks: list[ClipTask], workers: int) -> Iterator[ClipRecord]:
+    """Records in any order."""
     if workers == 1 or len(tasks) == 1:
-        yield from map(record_clip, tasks)
+        with Simulator() as simulator:
+            yield from map(simulator.record, tasks)
         return
+    left = {task.number: task for task in tasks}
+    for _ in range(TRIES):
+        try:
+            for record in _pooled(list(left.values()), workers):
+                del left[record.number]
+                yield record
+            return
+        except BrokenProcessPool:  # the client library can end its process; the others go on
+            continue
+    raise ServerLost("processes of the collection die again and again")
+
+
+def _pooled(tasks: list[ClipTask], workers: int) -> Iterator[ClipRecord]:
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context) as pool:
-        yield from pool.map(record_clip, tasks)
+    with ProcessPoolExecutor(
+        min(workers, len(tasks)), mp_context=context, initializer=_open_simulator
+    ) as pool:
+        for done in as_completed([pool.submit(_record, task) for task in tasks]):
+            yield done.result()
+
+
+class Simulator:
+    """A supervised server with one session for many clips. A context manager."""
+
+    def __init__(self) -> None:
+        self._supervisor = Supervisor("Town01")
+        self._stack = ExitStack()
+        self._session: Session | None = None
+
+    def __enter__(self) -> Self:
+        self._supervisor.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        self._supervisor.__exit__(None, None, None)
+
+    def record(self, task: ClipTask) -> ClipRecord:
+        """Make one clip; with a new server if this one is lost."""
+        for left in reversed(range(TRIES)):
+            try:
+                return record_clip(task, self.session)
+            except ServerLost:
+                self._stack.close()
+                self._session = None
+                if not left:
+                    raise
+        raise AssertionError("unreachable")
+
+    @property
+    def session(self) -> Session:
+        """The session, opened when it is first needed."""
+        if self._session is None:
+            opened = self._supervisor.session(DELTA_S)
+            self._session = self._stack.enter_context(opened)
+        return self._session
+
+
+_OWN: dict[str, Simulator] = {}
+"""The simulator of this worker process."""
+
+
+def _open_simulator() -> None:
+    _OWN["simulator"] = Simulator().__enter__()
+    Finalize(None, _OWN["simulator"].__exit__, exitpriority=10)
+
+
+def _record(task: ClipTask) -> ClipRecord:
+    return _OWN["simulator"].record(task)
 
 
 def index_of(records: list[ClipRecord], params: CollectParams, seed: int) -> dict[str, Any]:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from driveproof.collect.lights import TrafficLights, random_lights
+from driveproof.collect.plan import Hook, Pedestrian, Placed, Plan, body_of
 from driveproof.scene import Command
-from driveproof.sim.world import Path, Vehicle, Walker, World
-from driveproof.sim.world.fleet import EGO, random_vehicle, random_walker
-from driveproof.sim.world.lights import TrafficLights
-from driveproof.sim.world.path import STEP
-from driveproof.sim.world.roads import Maneuver, Roads
-from driveproof.sim.world.traffic import Traffic, update_indicators
+from driveproof.sim.drivers import Maneuver, Path, Roads
+from driveproof.sim.drivers.fleet import EGO, Model, random_vehicle, random_walker
+from driveproof.sim.drivers.path import STEP
 
+EGO_MODEL = Model(EGO, (40, 60, 110))
 AFTER = 330.0
 """Metres of way planned beyond a situation's place."""
 SETTLE = 22.0
 """Metres before the ego without another junction: it could not give way in time."""
 TRIES = 20
-EGO_ID = 1
 
 
 class NoPlace(Exception):
@@ -53,11 +52,11 @@ class Stage:
     rng: np.random.Generator
     traffic: int = 12
     ego_clear: float = 45.0
-    hooks: list[Callable[[World], None]] = field(default_factory=list)
+    hooks: list[Hook] = field(default_factory=list)
     lights: TrafficLights = field(init=False)
 
     def __post_init__(self) -> None:
-        self.lights = TrafficLights(self.roads.light_cycles(self.rng))
+        self.lights = random_lights(self.roads.town, self.rng)
 
     def uniform(self, low: float, high: float) -> float:
         """A number between ``low`` and ``high``."""
@@ -80,7 +79,7 @@ class Stage:
             raise NoPlace("no such junction in the town")
         return fits[int(self.rng.integers(len(fits)))]
 
-    def ego_before(self, maneuver: Maneuver, distance: float) -> Vehicle:
+    def ego_before(self, maneuver: Maneuver, distance: float) -> Placed:
         """The ego with its front ``distance`` metres before the junction of ``maneuver``, at the road's speed."""
         back = self.roads.walk_back(maneuver.entry, distance + 25.0, self.choose)
         lanes = [*back, maneuver.entry, *maneuver.inner]
@@ -88,15 +87,15 @@ class Stage:
         path = self.roads.path([*lanes, *ahead[1:]])
         lengths = self.roads.town.lanes.length
         start = float(lengths[[*back, maneuver.entry]].sum())
-        s = start - distance - EGO.front
+        s = start - distance - body_of(EGO).front
         if s < 3.0:
             raise NoPlace("approach too short")
-        soon = min(s + EGO.front + SETTLE, start - 1.0)
+        soon = min(s + body_of(EGO).front + SETTLE, start - 1.0)
         if any(c.start < soon and c.end + 6.0 > s for c in path.crossings):
             raise NoPlace("starts in another junction")
         return self._ego(path, s)
 
-    def ego_on_run(self, run: float, *, neighbour: bool = False) -> Vehicle:
+    def ego_on_run(self, run: float, *, neighbour: bool = False) -> Placed:
         """The ego at the start of ``run`` metres without junction or strong curve.
 
         ``neighbour`` asks for another lane in the same direction beside it.
@@ -123,38 +122,33 @@ class Stage:
             free = free and float(beside.min()) > 4.2
         return bool(free)
 
-    def _ego(self, path: Path, s: float) -> Vehicle:
-        speed = 0.9 * float(path.cap[path.index(s + EGO.front)])
-        return Vehicle.on_path(EGO_ID, EGO, path, s, speed)
+    def _ego(self, path: Path, s: float) -> Placed:
+        speed = 0.9 * float(path.cap[path.index(s + body_of(EGO).front)])
+        return Placed(EGO_MODEL, path, s, speed)
 
-    def lead(self, ego: Vehicle, gap: float, speed: float, kind: str | None = None) -> Vehicle:
+    def lead(self, ego: Placed, gap: float, speed: float, kind: str | None = None) -> Placed:
         """A vehicle ``gap`` metres before the ego's bumper, on the same way."""
-        body = random_vehicle(self.rng, kind)
+        model = random_vehicle(self.rng, kind)
+        body = body_of(model.type_id)
         s = ego.s_front + gap + body.length / 2.0 - body.rear
-        return Vehicle.on_path(EGO_ID + 1, body, ego.path, s, speed)
+        return Placed(model, ego.path, s, speed)
 
     def walker(
-        self, agent_id: int, waypoints: list[tuple[float, float]], pace: float, z: float
-    ) -> Walker:
-        """A pedestrian on a road of height ``z``."""
-        walker = Walker(agent_id, random_walker(self.rng), waypoints, pace)
-        walker.z = z
-        return walker
+        self, waypoints: Iterable[tuple[float, float]], pace: float, eta: float, z: float
+    ) -> Pedestrian:
+        """A pedestrian on a road of height ``z`` who starts ``eta`` seconds before the ego arrives."""
+        return Pedestrian(random_walker(self.rng), tuple(waypoints), pace, eta, z)
 
-    def open(self, ego: Vehicle, vehicles: Iterable[Vehicle] = ()) -> World:
-        """The world with the ego, the situation's own vehicles and traffic."""
-        actors = list(vehicles)
-        world = World(ego, actors, lights=self.lights)
-        traffic = Traffic(
-            self.roads,
-            self.rng,
-            self.traffic,
-            keep={v.agent_id for v in actors},
+    def open(self, ego: Placed, vehicles: Iterable[Placed] = ()) -> Plan:
+        """The plan with the ego, the situation's own vehicles and traffic."""
+        return Plan(
+            ego=ego,
+            lights=self.lights,
+            vehicles=list(vehicles),
+            hooks=self.hooks,
+            traffic=self.traffic,
             ego_clear=self.ego_clear,
         )
-        traffic.fill(world)
-        world.before_step += [traffic, update_indicators, *self.hooks]
-        return world
 
 
 def lane_edge(path: Path, s: float) -> tuple[float, float]:

@@ -1,14 +1,14 @@
-"""Situations: each sets up a world around the ego. Adding one is a function and a registry line."""
+"""Situations: each plans a stage around the ego. Adding one is a function and a registry line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from driveproof.collect.plan import Plan
 from driveproof.collect.situations import blockers, junctions, leads, open_road
 from driveproof.collect.staging import Stage
 from driveproof.errors import BadInput
-from driveproof.sim.world import World
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class SituationKind:
 
     name: str
     weight: float
-    setup: Callable[[Stage], World]
+    setup: Callable[[Stage], Plan]
 
 
 SITUATIONS: dict[str, SituationKind] = {

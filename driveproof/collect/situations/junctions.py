@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from driveproof.collect.plan import Placed, Plan
 from driveproof.collect.staging import NoPlace, Stage
 from driveproof.scene import Command
-from driveproof.sim.world import StopPoint, Vehicle, World
+from driveproof.sim.drivers import StopPoint
 
 
-def _next_light(ego: Vehicle) -> StopPoint:
+def _next_light(ego: Placed) -> StopPoint:
     for stop in ego.path.stops:
         if stop.kind == "light" and stop.s > ego.s_front:
             return stop
     raise NoPlace("no light ahead")
 
 
-def _before_light(stage: Stage, distance: float, *commands: Command) -> tuple[Vehicle, StopPoint]:
+def _before_light(stage: Stage, distance: float, *commands: Command) -> tuple[Placed, StopPoint]:
     ego = stage.ego_before(stage.maneuver(["light"], commands), distance)
     stop = _next_light(ego)
     if stop.s - ego.s_front > distance + 15.0:
@@ -22,7 +23,7 @@ def _before_light(stage: Stage, distance: float, *commands: Command) -> tuple[Ve
     return ego, stop
 
 
-def red_light(stage: Stage) -> World:
+def red_light(stage: Stage) -> Plan:
     """The light is red when the ego arrives and turns green some seconds later."""
     ego, stop = _before_light(stage, stage.uniform(45.0, 75.0))
     cycle = stage.lights.cycle_of(stop.signal_id)
@@ -34,7 +35,7 @@ def red_light(stage: Stage) -> World:
     return stage.open(ego)
 
 
-def yellow_light(stage: Stage) -> World:
+def yellow_light(stage: Stage) -> Plan:
     """The light turns yellow when the ego is two to five seconds away."""
     ego, stop = _before_light(stage, stage.uniform(45.0, 70.0))
     cycle = stage.lights.cycle_of(stop.signal_id)
@@ -46,13 +47,13 @@ def yellow_light(stage: Stage) -> World:
     return stage.open(ego)
 
 
-def stop_sign(stage: Stage) -> World:
+def stop_sign(stage: Stage) -> Plan:
     """A stop sign: halt, look, go."""
     ego = stage.ego_before(stage.maneuver(["stop"]), stage.uniform(40.0, 65.0))
     return stage.open(ego)
 
 
-def _turn(stage: Stage, command: Command) -> World:
+def _turn(stage: Stage, command: Command) -> Plan:
     ego = stage.ego_before(stage.maneuver(commands=[command]), stage.uniform(30.0, 60.0))
     for stop in ego.path.stops:
         if stop.kind == "light" and stop.s > ego.s_front:
@@ -63,11 +64,11 @@ def _turn(stage: Stage, command: Command) -> World:
     return stage.open(ego)
 
 
-def turn_left(stage: Stage) -> World:
+def turn_left(stage: Stage) -> Plan:
     """A left turn; a light on the way is green."""
     return _turn(stage, Command.LEFT)
 
 
-def turn_right(stage: Stage) -> World:
+def turn_right(stage: Stage) -> Plan:
     """A right turn; a light on the way is green."""
     return _turn(stage, Command.RIGHT)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from driveproof.collect.plan import Placed, Plan, body_of
 from driveproof.collect.staging import NoPlace, Stage, samples, shifted
-from driveproof.sim.world import SpeedPhase, SpeedScript, Style, Vehicle, World
-from driveproof.sim.world.fleet import random_vehicle
-from driveproof.sim.world.path import STEP
+from driveproof.sim.drivers import SpeedPhase, SpeedScript, Style, Vehicle
+from driveproof.sim.drivers.fleet import random_vehicle
+from driveproof.sim.drivers.path import STEP
 
 MERGE_GAP = 3.0
 """Metres that must be free between the bumpers when a lane change begins."""
 
 
-def lead_brakes(stage: Stage) -> World:
+def lead_brakes(stage: Stage) -> Plan:
     """The lead brakes hard, to a stop or to a crawl, once or twice, and drives on."""
     ego = stage.ego_on_run(90.0)
     lead = stage.lead(ego, stage.uniform(12.0, 24.0), ego.speed)
@@ -33,7 +35,7 @@ def lead_brakes(stage: Stage) -> World:
     return stage.open(ego, [lead])
 
 
-def slow_lead(stage: Stage) -> World:
+def slow_lead(stage: Stage) -> Plan:
     """The lead drives well below the speed of the road."""
     ego = stage.ego_on_run(90.0)
     kind = "truck" if stage.rng.random() < 0.5 else None
@@ -44,11 +46,11 @@ def slow_lead(stage: Stage) -> World:
     return stage.open(ego, [lead])
 
 
-def stop_and_go(stage: Stage) -> World:
+def stop_and_go(stage: Stage) -> Plan:
     """A queue that stops and moves on again and again."""
     ego = stage.ego_on_run(80.0)
     speed = stage.uniform(2.5, 5.0)
-    ego.state.speed = min(ego.speed, speed)
+    ego.speed = min(ego.speed, speed)
     lead = stage.lead(ego, stage.uniform(5.0, 9.0), ego.speed)
     phases = []
     for _ in range(4):
@@ -59,13 +61,14 @@ def stop_and_go(stage: Stage) -> World:
     return stage.open(ego, [lead])
 
 
-def cut_in(stage: Stage) -> World:
+def cut_in(stage: Stage) -> Plan:
     """A vehicle of the neighbouring lane changes into the ego's lane closely ahead and slows down."""
     ego = stage.ego_on_run(90.0, neighbour=True)
     path, i = ego.path, ego.path.index(ego.s)
     from_left = path.left_own[i] >= path.right[i]
     beside = float(path.left_own[i] if from_left else -path.right[i]) / 1.5
-    body = random_vehicle(stage.rng)
+    model = random_vehicle(stage.rng)
+    body = body_of(model.type_id)
     start = ego.s_front + stage.uniform(6.0, 13.0) + body.length / 2.0
     speed = ego.speed * stage.uniform(0.95, 1.0)
     begin = start + speed * stage.uniform(0.3, 1.2)
@@ -75,17 +78,17 @@ def cut_in(stage: Stage) -> World:
     s = np.arange(samples(path)) * STEP
     t = np.clip((s - begin) / length, 0.0, 1.0)
     offset = beside * (1.0 - t * t * (3.0 - 2.0 * t))
-    intruder = Vehicle.on_path(2, body, shifted(path, offset), start - body.rear, speed)
+    placed = Placed(model, shifted(path, offset), start - body.rear, speed)
     slower = SpeedPhase(stage.uniform(4.0, 7.0), speed * stage.uniform(0.4, 0.75), 2.5)
-    intruder.style = replace(Style(), speed_factor=1.0)
-    intruder.script = SpeedScript((begin + 0.6 * length - start) / max(speed, 1.0), (slower,))
-    intruder.script_indicator = True
+    placed.style = replace(Style(), speed_factor=1.0)
+    placed.script = SpeedScript((begin + 0.6 * length - start) / max(speed, 1.0), (slower,))
 
     stay = shifted(path, np.full(samples(path), beside))
 
-    def indicate(world: World) -> None:
-        closing = max(0.0, world.ego.speed - intruder.speed)
-        gap = intruder.s_back - world.ego.s_front - 2.0 * closing
+    def indicate(driven: Vehicle, others: Sequence[Vehicle]) -> None:
+        intruder = others[0]
+        closing = max(0.0, driven.speed - intruder.speed)
+        gap = intruder.s_back - driven.s_front - 2.0 * closing
         if begin - 4.0 < intruder.s < begin + 4.0 and gap < MERGE_GAP:
             intruder.path = stay  # it has fallen back: nobody changes lanes into somebody
         changing = intruder.path is not stay and begin - 12.0 < intruder.s < begin + length
@@ -93,4 +96,4 @@ def cut_in(stage: Stage) -> World:
 
     stage.hooks.append(indicate)
     stage.ego_clear = 80.0
-    return stage.open(ego, [intruder])
+    return stage.open(ego, [placed])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -45,8 +45,8 @@ class Session:
         The blueprints that the server knows, a ``carla.BlueprintLibrary``.
     state
         The world after the last tick.
-    alive
-        False once the server was lost.
+    lost
+        Whether the server does no more answer.
     watch
         Makes the context manager within which a tick runs; the supervisor hooks in here.
     """
@@ -55,9 +55,9 @@ class Session:
         self.client = client
         self.delta_s = delta_s
         self.timeout_s = timeout_s
-        self.alive = True
+        self.lost = False
         self.watch: Callable[[], AbstractContextManager[object]] = nullcontext
-        with carla_errors("asking for the world"):
+        with self._asking("asking for the world"):
             self.world = client.get_world()
             self._found = self.world.get_settings()
         self._zero: int | None = None
@@ -95,8 +95,8 @@ class Session:
             raise BadInput("a tick has more than 0 and at most 0.1 s", field="delta_s")
         session = cls(connect(host, port, timeout_s), delta_s, timeout_s)
         try:
-            if town is not None and town_name(town) != town_name(session.carla_map.name):
-                session.load_town(town)
+            if town is not None:
+                session.enter_town(town)
         except BaseException:
             session.close()
             raise
@@ -117,23 +117,32 @@ class Session:
         """Drain and stop sensors, destroy what was spawned, restore the settings found; never raises for a dead server."""
         listened = bool(self._sensors)
         with suppress(ServerLost, BadInput):
-            self.destroy(list(self._spawned))
-        if not self.alive:
+            self.clear()
+        if self.lost:
             time.sleep(RECONNECT_S if listened else 0.0)
             return
-        self.alive = False
-        with suppress(ServerLost, BadInput), carla_errors("restoring the settings"):
+        with suppress(ServerLost, BadInput), self._asking("restoring the settings"):
             self.world.apply_settings(self._found)
+
+    @contextmanager
+    def _asking(self, doing: str) -> Iterator[None]:
+        """Errors of the client library as ours; notes when the server is lost."""
+        try:
+            with carla_errors(doing):
+                yield
+        except ServerLost:
+            self.lost = True
+            raise
 
     def _enter_world(self) -> None:
         """Take over the world that runs now: settings, map, and a first tick."""
-        with carla_errors("setting synchronous mode"):
+        with self._asking("setting synchronous mode"):
             settings = self.world.get_settings()
             settings.synchronous_mode = True
             settings.fixed_delta_seconds = self.delta_s
             self.world.apply_settings(settings)
             self.library = self.world.get_blueprint_library()
-        with carla_errors("asking for the map"):
+        with self._asking("asking for the map"):
             self.carla_map = self.world.get_map()
         self._town: TownMap | None = None
         self._reader = SnapshotReader(self.world)
@@ -161,10 +170,10 @@ class Session:
         BadInput
             If the server has no such town.
         """
-        self.destroy(list(self._spawned))
+        self.clear()
         wanted = town_name(name)
         self.client.set_timeout(max(LOAD_TIMEOUT_S, self.timeout_s))
-        with carla_errors(f"loading {wanted}"):
+        with self._asking(f"loading {wanted}"):
             offered = self.client.get_available_maps()
             fits = [path for path in offered if town_name(path) == wanted]
             if not fits:
@@ -175,6 +184,11 @@ class Session:
         self.client.set_timeout(self.timeout_s)
         self._enter_world()
 
+    def enter_town(self, name: str) -> None:
+        """Be in a town: as :meth:`load_town`, but only if another one runs."""
+        if town_name(name) != town_name(self.carla_map.name):
+            self.load_town(name)
+
     def tick(self) -> WorldState:
         """Let one step pass.
 
@@ -183,14 +197,10 @@ class Session:
         ServerLost
             If the server does not answer within the session's time.
         """
-        try:
-            with self.watch(), carla_errors("ticking"):
-                self.world.tick(self.timeout_s)
-                snapshot = self.world.get_snapshot()
-                actors = self._reader.actors(snapshot)
-        except ServerLost:
-            self.alive = False
-            raise
+        with self.watch(), self._asking("ticking"):
+            self.world.tick(self.timeout_s)
+            snapshot = self.world.get_snapshot()
+            actors = self._reader.actors(snapshot)
         if self._zero is None:
             self._zero = snapshot.frame
         self.state = WorldState(
@@ -217,7 +227,7 @@ class Session:
         BadInput
             If CARLA has no parameter of a name.
         """
-        with carla_errors("setting the weather"):
+        with self._asking("setting the weather"):
             weather = self.world.get_weather()
             for key, value in values.items():
                 if not hasattr(weather, key):
@@ -229,14 +239,14 @@ class Session:
 
     def freeze_lights(self, frozen: bool = True) -> None:
         """Stop the lights' own cycles everywhere, or let them run again."""
-        with carla_errors("freezing the lights"):
+        with self._asking("freezing the lights"):
             self.world.freeze_all_traffic_lights(frozen)
 
     def set_lights(self, states: Mapping[str, LightState]) -> None:
         """Set traffic lights by signal id; ids that the server does not have are left out."""
         import carla
 
-        with carla_errors("setting lights"):
+        with self._asking("setting lights"):
             for key, state in states.items():
                 light = self._reader.lights.get(key)
                 if light is not None:
@@ -328,7 +338,7 @@ class Session:
                 raise SpawnBlocked(
                     f"{type_id} at {place.x:.1f}, {-place.y:.1f}: {error}"
                 ) from error
-            with carla_errors(f"spawning {type_id}"):
+            with self._asking(f"spawning {type_id}"):
                 raise
         self._spawned[actor.id] = actor
         return actor
@@ -358,7 +368,7 @@ class Session:
         """The ``carla.Actor`` of an id; LookupError if there is none."""
         if actor_id in self._spawned:
             return self._spawned[actor_id]
-        with carla_errors("asking for an actor"):
+        with self._asking("asking for an actor"):
             actor = self.world.get_actor(actor_id)
         if actor is None:
             raise LookupError(f"no actor {actor_id}")
@@ -376,10 +386,14 @@ class Session:
         for actor_id in gone:
             del self._spawned[actor_id]
             self._watched.pop(actor_id, None)
-        if gone and self.alive:
-            with carla_errors("destroying actors"):
+        if gone and not self.lost:
+            with self._asking("destroying actors"):
                 commands = [carla.command.DestroyActor(actor_id) for actor_id in gone]
                 self.client.apply_batch_sync(commands, False)
+
+    def clear(self) -> None:
+        """Destroy everything that this session has spawned."""
+        self.destroy(list(self._spawned))
 
     def apply(self, controls: Mapping[int, Any]) -> None:
         """Send one batch of ``carla.VehicleControl`` or ``carla.WalkerControl`` by actor id."""
@@ -391,7 +405,7 @@ class Session:
             for actor_id, control in controls.items()
         ]
         if commands:
-            with carla_errors("applying controls"):
+            with self._asking("applying controls"):
                 self.client.apply_batch_sync(commands, False)
 
     def set_lamps(self, lamps: Mapping[int, int]) -> None:
@@ -403,12 +417,12 @@ class Session:
             for actor_id, bits in lamps.items()
         ]
         if commands:
-            with carla_errors("setting lamps"):
+            with self._asking("setting lamps"):
                 self.client.apply_batch_sync(commands, False)
 
     def lamps(self) -> dict[int, int]:
         """Bits of ``carla.VehicleLightState`` of all vehicles by id."""
-        with carla_errors("asking for lamps"):
+        with self._asking("asking for lamps"):
             return {
                 actor_id: int(bits)
                 for actor_id, bits in dict(self.world.get_vehicles_light_states()).items()
@@ -460,7 +474,7 @@ class Session:
 
     def _close_sensor(self, sensor: SensorQueue) -> None:
         del self._sensors[sensor.id]
-        sensor.close(self.state.frame, self.alive)
+        sensor.close(self.state.frame, not self.lost)
 
 
 def _text(value: object) -> str:

@@ -103,14 +103,17 @@ class Supervisor:
         server = self.server
         self._sessions += 1
         try:
-            with Session.open(
-                server.host, server.port, timeout_s=self._hang_s, delta_s=delta_s, town=town
-            ) as session:
-                session.watch = self._tick
-                yield session
+            session = Session.open(server.host, server.port, self._hang_s, delta_s, town)
         except ServerLost:
             self._end_server()
             raise
+        session.watch = self._tick
+        try:
+            with session:
+                yield session
+        finally:
+            if session.lost:
+                self._end_server()
 
     def run(
         self,
