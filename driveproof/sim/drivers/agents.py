@@ -108,7 +108,8 @@ class Vehicle:
     ``driven`` tells whether a driver of ours moves it; the path of others is what the lanes suggest.
     ``parked`` vehicles do not go on by themselves and may be passed; ``cleared`` holds the ids of stop
     signs it has obeyed, ``committed`` those of yellow lights it may run because it could not stop
-    comfortably, ``obeyed`` those it has begun to stop for; ``waited`` seconds it has stood at a sign,
+    comfortably, ``obeyed`` those it has begun to stop for, ``changed`` the lane changes of its path it has begun or put
+    off; ``waited`` seconds it has stood at a sign,
     ``stuck`` seconds it has stood for others, ``still`` seconds it has stood at all; ``cruise`` is the
     speed of an oblivious driver, ``command`` the
     acceleration last asked for and ``trim`` what is added to reach it (m/s²).
@@ -131,6 +132,7 @@ class Vehicle:
     cleared: set[str] = field(default_factory=set)
     committed: set[str] = field(default_factory=set)
     obeyed: set[str] = field(default_factory=set)
+    changed: set[float] = field(default_factory=set)
     waited: float = 0.0
     stuck: float = 0.0
     still: float = 0.0
@@ -138,6 +140,7 @@ class Vehicle:
     command: float = 0.0
     last_speed: float = 0.0
     seen: bool = False
+    fresh: bool = True
     decision: DriverDecision = DriverDecision(Reason.CRUISE, 0.0)
 
     kind = AgentKind.VEHICLE

@@ -19,10 +19,14 @@ from driveproof.sim.drivers.agents import (
     Vehicle,
     stands,
 )
+from driveproof.sim.drivers.attention import careful_speed, threat
 from driveproof.sim.drivers.control import pursuit_angle, pursuit_distance
 from driveproof.sim.drivers.idm import free_acceleration, idm_acceleration
-from driveproof.sim.drivers.passing import PASSING_SPEED, plan_pass
+from driveproof.sim.drivers.lateral import Purpose
+from driveproof.sim.drivers.merging import FAR, lane_speed
+from driveproof.sim.drivers.passing import passable
 from driveproof.sim.drivers.perception import Blocker
+from driveproof.sim.drivers.sideways import plan_sideways
 from driveproof.sim.drivers.yielding import Lights, Meetings, RightOfWay
 
 LINE_GAP = 0.8
@@ -35,6 +39,11 @@ SIGN_WAIT = 1.2
 """Seconds at a stop sign."""
 OBSTACLE_GAP = 8.0
 """Metres kept before something that is to be passed, so that there is room to swerve."""
+FALL_BACK = 0.8
+"""Share of the new lane's speed that is driven while it has no gap."""
+WAITS = frozenset(
+    {Reason.YIELD, Reason.LEAD, Reason.CROSSING, Reason.MERGE, Reason.OBSTACLE, Reason.PEDESTRIAN}
+)
 
 
 @dataclass(frozen=True)
@@ -65,34 +74,34 @@ def decide(driver: Vehicle, now: Situation) -> tuple[float, float]:
     if driver.role == OBLIVIOUS:
         driver.decision = DriverDecision(Reason.CRUISE, driver.cruise)
         return (driver.cruise - driver.speed) / 0.5, steer_to(driver)
-    _update_plan(driver, now)
+    plan_sideways(driver, now.blockers, now.agents, now.plans)
     wanted, reason = _wanted_speed(driver)
-    offset = driver.plan.offset if driver.plan is not None else 0.0
     passing = driver.plan.agent_id if driver.plan is not None else None
     best = Option(
         free_acceleration(driver.speed, wanted, driver.style),
         DriverDecision(reason, wanted, agent_id=passing if reason is Reason.PASSING else None),
     )
-    options = [*_followed(driver, now, wanted), *_stops(driver, now), *_yields(driver, now)]
+    options = [
+        *_followed(driver, now, wanted),
+        *_stops(driver, now),
+        *_yields(driver, now),
+        *_scripted(driver, now),
+    ]
+    if driver.style.attentive:
+        options += [*_merges(driver, now), *_careful(driver, now)]
     for option in options:
         if option.accel < best.accel - 1e-9:
             best = option
-    accel = best.accel
+    if driver.style.attentive:
+        best = _attentive(driver, now, best)
     found = best.decision
-    phase = driver.script.active(now.time) if driver.script is not None else None
-    if phase is not None:
-        pull = (phase.speed - driver.speed) / 0.5
-        scripted = max(min(pull, driver.style.accel), -phase.brake)
-        if phase.speed <= 0.0 and driver.speed <= STANDING:
-            scripted = -phase.brake
-        if scripted < accel:
-            accel, found = scripted, DriverDecision(Reason.SCRIPT, phase.speed)
+    offset = driver.offset_at(driver.s + driver.body.front)
     driver.decision = DriverDecision(
         found.reason, found.target_speed, found.agent_id, found.signal_id, offset
     )
-    waiting = found.reason in (Reason.YIELD, Reason.LEAD) and driver.speed < STANDING
+    waiting = found.reason in WAITS and driver.speed < STANDING
     driver.stuck = driver.stuck + now.dt if waiting else max(0.0, driver.stuck - 0.5 * now.dt)
-    return accel, steer_to(driver)
+    return best.accel, steer_to(driver)
 
 
 def steer_to(driver: Vehicle) -> float:
@@ -107,18 +116,59 @@ def _wanted_speed(driver: Vehicle) -> tuple[float, Reason]:
     path, i = driver.path, driver.path.index(driver.s + 0.3 * driver.speed)
     wanted = min(float(path.cap[i]), float(path.limit[i]) * driver.style.speed_factor)
     reason = Reason.CURVE if path.cap[i] < 0.9 * path.limit[i] else Reason.CRUISE
-    if driver.plan is not None and driver.s > driver.plan.begin - 8.0 and wanted > PASSING_SPEED:
-        wanted, reason = PASSING_SPEED, Reason.PASSING
-    elif driver.plan is not None and driver.s > driver.plan.begin - 2.0:
-        reason = Reason.PASSING
-    return wanted, reason
+    plan = driver.plan
+    if plan is None or plan.purpose is not Purpose.PASS:
+        return wanted, reason
+    if driver.s > plan.begin - 8.0 and wanted > plan.speed:
+        return plan.speed, Reason.PASSING
+    return wanted, Reason.PASSING if driver.s > plan.begin - 2.0 else reason
 
 
-def _update_plan(driver: Vehicle, now: Situation) -> None:
-    if driver.plan is not None and driver.s > driver.plan.end:
-        driver.plan = None
-    if driver.plan is None and now.plans and now.blockers:
-        driver.plan = plan_pass(driver, now.blockers, now.agents)
+def _attentive(driver: Vehicle, now: Situation, best: Option) -> Option:
+    """The best option so far, or what avoids somebody who would be met with it."""
+    found = threat(driver, now.agents, now.lights, best.accel)
+    if found is None:
+        return best
+    walks = found.agent.kind is AgentKind.PEDESTRIAN
+    reason = Reason.PEDESTRIAN if walks else Reason.CROSSING
+    target = 0.0 if found.accel < 0.0 else driver.speed
+    return Option(found.accel, DriverDecision(reason, target, found.agent.agent_id))
+
+
+def _careful(driver: Vehicle, now: Situation) -> list[Option]:
+    found = careful_speed(driver, now.agents)
+    if found is None:
+        return []
+    speed, agent = found
+    accel = (speed - driver.speed) / 0.4 if speed < driver.speed else FAR
+    return [Option(accel, DriverDecision(Reason.PEDESTRIAN, speed, agent.agent_id))]
+
+
+def _merges(driver: Vehicle, now: Situation) -> list[Option]:
+    """What a lane change without a gap asks for: to fall back a little, and to stop where the lane ends."""
+    plan = driver.plan
+    if plan is None or plan.purpose is not Purpose.HOLD or plan.leave < FAR:
+        return []
+    options = []
+    pace = lane_speed(driver, now.agents)
+    if pace is not None and plan.limit < FAR and driver.s > plan.begin:
+        slow = max(FALL_BACK * pace, 2.0)
+        accel = max((slow - driver.speed) / 1.0, -1.5)
+        options.append(Option(accel, DriverDecision(Reason.MERGE, slow)))
+    if plan.limit < FAR:
+        accel = _stop_at(driver, plan.limit - driver.s_front)
+        options.append(Option(accel, DriverDecision(Reason.MERGE, 0.0)))
+    return options
+
+
+def _scripted(driver: Vehicle, now: Situation) -> list[Option]:
+    phase = driver.script.active(now.time) if driver.script is not None else None
+    if phase is None:
+        return []
+    accel = max(min((phase.speed - driver.speed) / 0.5, driver.style.accel), -phase.brake)
+    if phase.speed <= 0.0 and driver.speed <= STANDING:
+        accel = -phase.brake
+    return [Option(accel, DriverDecision(Reason.SCRIPT, phase.speed))]
 
 
 def _followed(driver: Vehicle, now: Situation, wanted: float) -> list[Option]:
@@ -131,12 +181,15 @@ def _followed(driver: Vehicle, now: Situation, wanted: float) -> list[Option]:
             standstill, reason, speed = 3.0, Reason.PEDESTRIAN, 0.0
         elif stands(agent):
             reason = Reason.OBSTACLE
-            if driver.plan is not None:
+            if driver.plan is not None and driver.plan.purpose is Purpose.PASS:
                 if driver.s < driver.plan.full and gap > 1.0:
                     continue  # the swerve begins before it
                 standstill = 1.0
-            else:
+            elif driver.plan is None:
                 standstill = OBSTACLE_GAP
+        elif driver.plan is not None and agent.agent_id == driver.plan.agent_id:
+            if passable(driver, agent) and driver.s < driver.plan.full and gap > 1.0:
+                continue
         elif blocker.ahead > 0.0:
             reason = Reason.CUT_IN
             gap = max(gap - speed * blocker.ahead, 0.5)

@@ -32,6 +32,7 @@ _MODELS = {
     "van": ("vehicle.mercedes.sprinter",),
     "truck": ("vehicle.carlamotors.carlacola",),
 }
+_STRENGTH = {"van": 0.75, "truck": 0.6, "bus": 0.6, "motorcycle": 1.3, "bicycle": 0.5}
 _COLOURS = (
     (190, 30, 35),
     (225, 225, 225),
@@ -86,7 +87,8 @@ def plant_of(type_id: str) -> Plant:
     spec = spec_of(type_id)
     if spec is None:
         return Plant()
-    return Plant(max_wheel=math.radians(spec.max_steer_deg), fade=spec.max_speed)
+    strength = _STRENGTH.get(spec.base_type, 1.0)
+    return Plant(strength=strength, max_wheel=math.radians(spec.max_steer_deg))
 
 
 def length_of(type_id: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import overload
@@ -27,6 +28,8 @@ class LateralPlan:
     """From ``start`` metres left to ``offset`` between ``begin`` and ``full``, back to 0 from ``leave`` to ``end``.
 
     Arc lengths in metres; the transitions are cubic smoothsteps (no jump in position or direction).
+    ``speed`` is what may be driven beside that for which it is made (m/s), ``limit`` where the front bumper
+    has to wait as long as the way back is not free.
     """
 
     offset: float
@@ -37,6 +40,8 @@ class LateralPlan:
     agent_id: int | None = None
     start: float = 0.0
     purpose: Purpose = Purpose.PASS
+    speed: float = math.inf
+    limit: float = math.inf
 
     @overload
     def at(self, s: float) -> float: ...

@@ -1,17 +1,22 @@
-"""Going around what stands in the lane: how far to swerve, where, and whether the way is free."""
+"""Going around what stands or crawls in the lane: how far to swerve, where, and whether the way is free."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
-from driveproof.geometry import box_corners
-from driveproof.geometry.arrays import Float
 from driveproof.sim.drivers.agents import Agent, Vehicle, stands
+from driveproof.sim.drivers.footprints import (
+    Footprint,
+    around,
+    footprint,
+    footprints,
+    same_way,
+)
 from driveproof.sim.drivers.lateral import LateralPlan
-from driveproof.sim.drivers.path import STEP
+from driveproof.sim.drivers.merging import gap_free
 from driveproof.sim.drivers.perception import LEVEL, Blocker
 
 CLEARANCE = 0.7
@@ -21,24 +26,23 @@ SIGHT = 45.0
 CLUSTER_GAP = 16.0
 """Things closer together than this are passed in one swerve, m."""
 PASSING_SPEED = 6.5
-"""m/s beside a standing thing."""
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """Extent of a thing in a path's coordinates: arc lengths and lateral offsets, m."""
-
-    s_low: float
-    s_high: float
-    right: float
-    left: float
+"""m/s closely beside a standing thing."""
+LANE = 3.5
+"""Width of a lane, m."""
+WIDE_SHARE = 0.8
+"""Share of the speed limit that is driven when passing a whole lane aside."""
+CRAWL = 4.5
+"""Slower vehicles (m/s) are passed if they are much slower than the road is."""
+CRAWL_SHARE = 0.5
+JUNCTION_FREE = 35.0
+"""Metres without a junction that passing a crawling one needs."""
 
 
 def plan_pass(
     driver: Vehicle, blockers: Sequence[Blocker], agents: Sequence[Agent]
 ) -> LateralPlan | None:
     """A swerve around the nearest standing blocker and its neighbours; None if impossible or not free now."""
-    first = next((b for b in blockers if b.gap < SIGHT and stands(b.agent)), None)
+    first = next((b for b in blockers if b.gap < SIGHT and passable(driver, b.agent)), None)
     if first is None:
         return None
     extent = _cluster(driver, first.agent, agents)
@@ -49,29 +53,48 @@ def plan_pass(
     return None
 
 
-def footprint(driver: Vehicle, agent: Agent) -> Footprint:
-    """Where an agent's box lies along the driver's path (its nearest 90 m)."""
-    pose = np.array([agent.x, agent.y, agent.heading])
-    corners = box_corners(pose, agent.body.length, agent.body.width)
-    s, lateral = _coordinates(driver, corners)
-    return Footprint(float(s.min()), float(s.max()), float(lateral.min()), float(lateral.max()))
+def passable(driver: Vehicle, agent: Agent) -> bool:
+    """Whether the agent stands, or crawls where an attentive driver may overtake."""
+    if stands(agent):
+        return True
+    if not driver.style.attentive or not isinstance(agent, Vehicle) or agent.driven:
+        return False
+    cap = float(driver.path.limit[driver.path.index(driver.s_front)])
+    crawls = 0.5 < agent.speed < min(CRAWL, CRAWL_SHARE * cap) and same_way(driver, agent)
+    near = driver.path.in_junction[
+        driver.path.index(driver.s) : driver.path.index(driver.s_front + JUNCTION_FREE)
+    ]
+    return crawls and not near.any()
 
 
-def _coordinates(driver: Vehicle, points: Float) -> tuple[Float, Float]:
-    path = driver.path
-    low, high = path.index(driver.s - 40.0), path.index(driver.s + 90.0) + 1
-    relative = points[:, None] - path.xy[None, low:high]
-    nearest = low + (relative**2).sum(-1).argmin(1)
-    delta = points - path.xy[nearest]
-    cos, sin = np.cos(path.heading[nearest]), np.sin(path.heading[nearest])
-    along = delta[:, 0] * cos + delta[:, 1] * sin
-    return nearest * STEP + along, delta[:, 1] * cos - delta[:, 0] * sin
+def keep_passing(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) -> LateralPlan | None:
+    """The plan after another look: prolonged while the way back is taken, dropped if it is not free any more."""
+    if driver.s > plan.end:
+        return None
+    here = plan.at(driver.s)
+    if abs(here) < 0.35 and driver.s < plan.full and not _free(driver, plan, agents):
+        return None
+    if driver.s > plan.leave:
+        return plan
+    target = next((a for a in agents if a.agent_id == plan.agent_id), None)
+    run = plan.end - plan.leave
+    if target is not None and not stands(target):
+        beyond = footprint(driver, target).s_high + 3.0 + 0.6 * target.speed + driver.body.rear
+        if beyond > plan.leave - 4.0:
+            return replace(plan, leave=beyond + 4.0, end=beyond + 4.0 + run)
+    returns = driver.style.attentive and driver.s > max(plan.leave - 3.0, plan.full)
+    if returns and not gap_free(driver, agents, 0.0):
+        return replace(plan, leave=driver.s + 4.0, end=driver.s + 4.0 + run)
+    return plan
 
 
 def _cluster(driver: Vehicle, first: Agent, agents: Sequence[Agent]) -> Footprint:
     extent = footprint(driver, first)
-    prints = [footprint(driver, a) for a in agents if stands(a) and a is not driver]
-    for other in sorted(prints, key=lambda p: p.s_low):
+    if not stands(first):  # it moves on while it is passed
+        seconds = (extent.s_high - driver.s_back + 8.0) / max(PASSING_SPEED - first.speed, 1.5)
+        return replace(extent, s_high=extent.s_high + first.speed * seconds)
+    others = [a for a in around(driver, agents, LEVEL) if stands(a)]
+    for other in sorted(footprints(driver, others), key=lambda p: p.s_low):
         joins = extent.s_low - CLUSTER_GAP < other.s_low < extent.s_high + CLUSTER_GAP
         if joins and other.s_low > driver.s_front and abs(other.left + other.right) < 6.0:
             extent = Footprint(
@@ -91,6 +114,11 @@ def _options(driver: Vehicle, extent: Footprint) -> list[float]:
     right_room = float(driver.path.right[i:j].min())
     left = max(extent.left + CLEARANCE + half, 0.0)
     right = min(extent.right - CLEARANCE - half, 0.0)
+    own_left = float(driver.path.left_own[i:j].min())
+    if LANE / 2.0 - half + 0.3 < left < LANE and own_left > 1.5 * LANE - 0.2:
+        left = LANE  # rather the whole next lane than the line between two
+    if LANE / 2.0 - half + 0.3 < -right < LANE and right_room > 1.5 * LANE - 0.2:
+        right = -LANE
     options = []
     if left + half <= left_room:
         options.append(left)
@@ -110,42 +138,39 @@ def _shape(driver: Vehicle, extent: Footprint, offset: float, agent_id: int) -> 
     stop = next((p.s for p in driver.path.stops if p.s > extent.s_high), np.inf)
     if stop < leave:
         return None
-    return LateralPlan(offset, begin, full, leave, end, agent_id)
+    half = driver.body.width / 2.0
+    clear = max(offset - half - extent.left, extent.right - offset - half)
+    limit = float(driver.path.limit[driver.path.index(extent.s_low)])
+    wide = clear > CLEARANCE + 0.4
+    speed = max(PASSING_SPEED, WIDE_SHARE * limit) if wide else PASSING_SPEED
+    return LateralPlan(offset, begin, full, leave, end, agent_id, speed=speed)
 
 
 def _free(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) -> bool:
     half = driver.body.width / 2.0
-    duration = (plan.end - driver.s) / min(max(driver.speed, 3.5), PASSING_SPEED)
-    for agent in agents:
-        if agent is driver or stands(agent) or abs(agent.z - driver.z) > LEVEL:
+    duration = (plan.end - driver.s) / min(max(driver.speed, 3.5), plan.speed)
+    others = [a for a in around(driver, agents, LEVEL) if not stands(a)]
+    low, high = sorted((0.0, plan.offset))
+    for agent, extent in zip(others, footprints(driver, others), strict=True):
+        if agent.agent_id == plan.agent_id or not extent.beside(
+            low - half - 0.5, high + half + 0.5
+        ):
             continue
-        if abs(agent.x - driver.x) + abs(agent.y - driver.y) > 130.0:
+        along = same_way(driver, agent)
+        in_lane = extent.beside(-half, half) and abs(plan.offset) > 0.5 and along
+        if in_lane and (extent.s_low > plan.leave or extent.s_high < driver.s_front):
             continue
-        extent = footprint(driver, agent)
-        low, high = sorted((0.0, plan.offset))
-        if extent.right > high + half + 0.5 or extent.left < low - half - 0.5:
-            continue
-        if extent.right < half and extent.left > -half and abs(plan.offset) > 0.5:
-            in_own_lane = extent.s_low > plan.leave or extent.s_high < driver.s_front
-            if in_own_lane and _same_way(driver, agent):
-                continue
+        if along and not _keeps_clear(driver, plan, extent):
+            return False
         reach = agent.speed * duration
-        if _same_way(driver, agent):
-            behind = (
-                extent.s_high < driver.s
-                and extent.s_high + 6.0 + 2.5 * max(0.0, agent.speed - driver.speed)
-                < driver.s - 3.0
-            )
-            ahead = extent.s_low > plan.end or (
-                extent.s_low > driver.s_front + 4.0 and agent.speed > driver.speed + 0.5
-            )
-            if not (behind or ahead):
-                return False
-        elif extent.s_high > driver.s and extent.s_low < plan.end + reach + 8.0:
+        if not along and extent.s_high > driver.s and extent.s_low < plan.end + reach + 8.0:
             return False
     return True
 
 
-def _same_way(driver: Vehicle, agent: Agent) -> bool:
-    course = float(driver.path.heading[driver.path.index(driver.s)])
-    return bool(np.cos(agent.heading - course) > 0.3)
+def _keeps_clear(driver: Vehicle, plan: LateralPlan, extent: Footprint) -> bool:
+    """Whether one that goes the same way stays behind or ahead."""
+    closing = max(0.0, extent.speed - driver.speed)
+    behind = extent.s_high < driver.s - 9.0 - 2.5 * closing
+    faster = extent.s_low > driver.s_front + 4.0 and extent.speed > driver.speed + 0.5
+    return behind or extent.s_low > plan.end or faster

@@ -182,11 +182,11 @@ class Path:
         """World pose ``[3]`` at arc length ``s``, ``offset`` metres to the left."""
         return np.array([*self.point(s, offset), self.heading[self.index(s)]])
 
-    def project(self, x: float, y: float, near: float | None = None) -> float:
-        """Arc length of the sample line nearest to a world point, searched 10 m around ``near`` if given."""
+    def project(self, x: float, y: float, near: float | None = None, around: float = 10.0) -> float:
+        """Arc length of the sample line nearest to a world point, searched ``around`` metres about ``near`` if given."""
         low, high = 0, len(self.xy)
         if near is not None:
-            low, high = self.index(near - 10.0), self.index(near + 10.0) + 2
+            low, high = self.index(near - around), self.index(near + around) + 2
         relative = self.xy[low:high] - (x, y)
         i = low + int((relative**2).sum(-1).argmin())
         dx, dy = x - self.xy[i, 0], y - self.xy[i, 1]

@@ -71,7 +71,7 @@ class Surroundings:
             for ahead in times:
                 move = speed * ahead
                 px, py, ph = x + c * move, y + s * move, heading
-                if ahead and isinstance(agent, Vehicle):
+                if ahead and isinstance(agent, Vehicle) and agent.driven:
                     at = agent.s + agent.body.rear + move
                     px, py = agent.path.point(at, agent.offset_at(at))
                     ph = float(agent.path.heading[agent.path.index(at)])

@@ -39,6 +39,10 @@ class Conflict:
     other_out: float
 
 
+CAN_STOP = 4.5
+"""Whoever would need more deceleration (m/s²) to stop at a red light is expected to run it."""
+WILL_STOP = 3.0
+"""Deceleration (m/s²) up to which others are trusted to give way."""
 Lights = Mapping[str, LightState]
 """What each light shows, by OpenDRIVE signal id."""
 Meetings = dict[int, list[tuple[Vehicle, Crossing]]]
@@ -154,10 +158,25 @@ def _has_priority(other: Vehicle, theirs: Crossing, driver: Vehicle, crossing: C
 
 
 def _held_by_light(vehicle: Vehicle, lights: Lights) -> bool:
+    """Whether a red light stops the vehicle. Who is too fast to stop is expected to run it."""
     for stop in vehicle.path.stops:
-        if stop.kind == "light" and stop.s > vehicle.s_front - 1.0:
-            return lights.get(stop.signal_id) is LightState.RED and stop.s < vehicle.s_front + 60.0
+        distance = stop.s - vehicle.s_front
+        if stop.kind == "light" and distance > -1.0:
+            can_stop = vehicle.speed**2 < 2.0 * CAN_STOP * max(distance, 0.3)
+            red = lights.get(stop.signal_id) is LightState.RED
+            return red and distance < 60.0 and can_stop
     return False
+
+
+def gives_way(other: Vehicle, driver: Vehicle, lights: Lights) -> bool:
+    """Whether ``other`` comes to a junction in which ``driver`` goes first, and can still stop before it."""
+    here, there = next_crossing(driver), next_crossing(other)
+    if here is None or there is None or here.junction_id != there.junction_id:
+        return False
+    distance = there.start - other.s_front
+    if distance < 0.0 or other.speed**2 > 2.0 * WILL_STOP * max(distance, 0.1):
+        return False
+    return _held_by_light(other, lights) or not _has_priority(other, there, driver, here)
 
 
 def _occupation(vehicle: Vehicle, enter: float, leave: float, accel: float) -> tuple[float, float]:
