@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from driveproof.maps import list_towns
+from driveproof.maps import TownMap, list_towns
 from driveproof.sim.engine import Pose3, Weather
+from driveproof.sim.server.background import in_background
 from driveproof.sim.server.messages import MAP, OPENDRIVE_PARAMETERS, WEATHER
+from driveproof.sim.server.navigation import navigation_bytes, navigation_name
 from driveproof.sim.server.registry import Refused, rpc
 from driveproof.sim.server.rpc import Client
 from driveproof.sim.server.wire import BLOB, FLAG, REAL, TEXT, U16, sequence
+
+#: The folder of the navigation file, as clients ask for it.
+_NAVIGATION = "Nav"
+#: Towns that lie in a folder of their own, as CARLA's large maps do.
+_IN_FOLDERS = ("Town11", "Town12", "Town13", "Town15")
 
 
 @rpc(returns=sequence(TEXT))
 def get_available_maps(client: Client) -> list[str]:
     """All towns in CARLA's spelling."""
-    return [f"/Game/Carla/Maps/{name}" for name in list_towns()]
+    folders = {name: f"{name}/" for name in _IN_FOLDERS}
+    return [f"/Game/Carla/Maps/{folders.get(name, '')}{name}" for name in list_towns()]
 
 
 @rpc(TEXT, FLAG, U16)
@@ -47,15 +55,26 @@ def get_map_data(client: Client) -> str:
 
 
 @rpc(TEXT, returns=sequence(TEXT))
-def get_required_files(client: Client, folder: str) -> list[str]:
-    """No files: the client makes all it needs from the OpenDRIVE text."""
-    return []
+async def get_required_files(client: Client, folder: str) -> list[str]:
+    """The file on which walker controllers find their way; the client makes all else from the OpenDRIVE text."""
+    if folder != _NAVIGATION:
+        return []
+    town = client.world.episode.town
+    data = await in_background(lambda: navigation_bytes(town))
+    return [_navigation_path(town)] if data else []
 
 
 @rpc(TEXT, returns=BLOB)
-def request_file(client: Client, name: str) -> bytes:
-    """Refused: no file was ever listed."""
-    raise Refused(f"file not found: {name[:80]}")
+async def request_file(client: Client, name: str) -> bytes:
+    """The navigation file of the present town; Refused for all others."""
+    town = client.world.episode.town
+    if name != _navigation_path(town):
+        raise Refused(f"file not found: {name[:80]}")
+    return await in_background(lambda: navigation_bytes(town))
+
+
+def _navigation_path(town: TownMap) -> str:
+    return f"Carla/Maps/{_NAVIGATION}/{navigation_name(town)}"
 
 
 @rpc(returns=BLOB)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from driveproof.sim.engine import Pose3, WalkerControl
@@ -19,10 +20,12 @@ def apply_control_to_walker(client: Client, key: int, control: WalkerControl) ->
 
 
 def set_walker_state(client: Client, key: int, pose: Pose3, speed: float) -> None:
-    """Put a walker somewhere as if it had walked there (what the client's walker controller does)."""
+    """Put a walker's feet somewhere as if it had walked there (what the client's walker controller does)."""
     walker = client.world.episode.walker(key)
-    walker.pose = pose
-    walker.velocity = walker.forward() * speed
+    walker.pose = replace(pose, z=pose.z + walker.bounding_box.half_extent[2])
+    x, y, z = walker.forward().tolist()
+    walker.walker_control = WalkerControl((x, y, z), speed)
+    walker.velocity = (x * speed, y * speed, z * speed)
 
 
 @rpc(U32, returns=BONES)
