@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from driveproof.geometry import box_corners, points_to_local
 from driveproof.geometry.arrays import Float, as_float
@@ -42,9 +43,10 @@ class _Frame:
         """Pixels ``[..., 2]`` (u right, v down) of ego-frame points ``[..., 2]``."""
         return np.asarray(self.px / 2.0 - self.scale * points[..., ::-1], dtype=np.float64)
 
-    def fixed(self, points: Float) -> Float:
+    def fixed(self, points: Float) -> NDArray[np.int32]:
         """The same as OpenCV's fixed-point coordinates."""
-        return np.round((self.pixels(points) - 0.5) * 2**_SHIFT).astype(np.int32)  # type: ignore[no-any-return]
+        scaled = np.clip((self.pixels(points) - 0.5) * 2**_SHIFT, -(2**24), 2**24)
+        return np.asarray(np.round(scaled), dtype=np.int32)
 
 
 def render_bev(
@@ -91,7 +93,7 @@ def render_bev(
     return image
 
 
-def _fill(image: Image, ring: Float, colour: tuple[int, int, int]) -> None:
+def _fill(image: Image, ring: NDArray[np.int32], colour: tuple[int, int, int]) -> None:
     cv2.fillConvexPoly(image, ring, colour, cv2.LINE_AA, _SHIFT)
     cv2.polylines(image, [ring], True, (24, 24, 26), 1, cv2.LINE_AA, _SHIFT)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from driveproof.geometry.arrays import Float
+from driveproof.geometry.arrays import Float, Int
 from driveproof.maps import SignalKind
 from driveproof.render.labels import Label
 from driveproof.render.mesh import Mesh, join, mesh_of
-from driveproof.render.picture import Glow
+from driveproof.render.picture import Glows
 from driveproof.render.shapes import NAMES, Role
 from driveproof.render.things import SHINE, upright
 from driveproof.render.view import LightView, SignView
@@ -44,16 +44,28 @@ def light_rows(light: LightView, owner: int = 0) -> list[tuple[object, ...]]:
     return [head, _pole(behind, axes, owner)]
 
 
-def light_glow(light: LightView) -> Glow | None:
-    """The lamp that shines, if one does."""
-    if light.state not in LAMP_ROLES:
-        return None
-    role, share = LAMP_ROLES[light.state]
-    axes = upright(np.array(light.heading))
-    at = light.position + axes[:, 0] * 0.42 * _HEAD_M[0]
-    at[2] += (share - 0.5) * _HEAD_M[2]
-    r, g, b = (int(value) for value in SHINE[role])
-    return Glow(at, axes[:, 0], (r, g, b), 0.15, LEAST_LAMP_PX)
+def lamp_places(lights: Sequence[LightView]) -> tuple[Float, Float]:
+    """``[N, 3, 3]`` where the red, yellow and green lamps of lights are, and ``[N, 3]`` the way they face."""
+    axes = upright(np.array([light.heading for light in lights], dtype=np.float64))
+    facing = axes[..., 0].reshape(-1, 3)
+    places = np.array([light.position for light in lights], dtype=np.float64).reshape(-1, 3)
+    lamps = np.repeat((places + 0.42 * _HEAD_M[0] * facing)[:, None], 3, axis=1)
+    shares = np.array([LAMP_ROLES[state][1] for state in LAMP_ROLES])
+    lamps[:, :, 2] += (shares - 0.5) * _HEAD_M[2]
+    return lamps, facing
+
+
+def lamp_glows(lamps: Float, facing: Float, shown: Int) -> Glows:
+    """The lamps that shine; ``shown`` ``[N]`` is 0, 1 or 2 for red, yellow or green, else dark."""
+    lit = np.flatnonzero((shown >= 0) & (shown < 3))
+    roles = np.array([role for role, _ in LAMP_ROLES.values()])
+    return Glows(
+        lamps[lit, shown[lit]],
+        facing[lit],
+        SHINE[roles[shown[lit]]],
+        np.full(len(lit), 0.15),
+        np.full(len(lit), LEAST_LAMP_PX),
+    )
 
 
 def sign_rows(sign: SignView, owner: int = 0) -> list[tuple[object, ...]]:

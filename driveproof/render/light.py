@@ -20,15 +20,37 @@ AIR_STEPS, AIR_ENTRIES, SKY_ENTRIES = 4, 4096, 256
 class WeatherNumbers(Protocol):
     """The weather parameters of CARLA that a picture shows."""
 
-    cloudiness: float
-    precipitation: float
-    precipitation_deposits: float
-    sun_azimuth_angle: float
-    sun_altitude_angle: float
-    fog_density: float
-    fog_distance: float
-    wetness: float
-    dust_storm: float
+    @property
+    def cloudiness(self) -> float:
+        """Percent."""
+
+    @property
+    def precipitation(self) -> float:
+        """Percent."""
+
+    @property
+    def precipitation_deposits(self) -> float:
+        """Puddles in percent."""
+
+    @property
+    def sun_azimuth_angle(self) -> float:
+        """Degrees, clockwise from above."""
+
+    @property
+    def sun_altitude_angle(self) -> float:
+        """Degrees above the horizon."""
+
+    @property
+    def fog_density(self) -> float:
+        """Percent."""
+
+    @property
+    def wetness(self) -> float:
+        """Percent."""
+
+    @property
+    def dust_storm(self) -> float:
+        """Percent."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +170,6 @@ class Numbers:
     sun_azimuth_angle: float = 0.0
     sun_altitude_angle: float = 45.0
     fog_density: float = 2.0
-    fog_distance: float = 0.75
     wetness: float = 0.0
     dust_storm: float = 0.0
 

@@ -29,45 +29,66 @@ _PLAIN_DROP_M = 2.0
 
 
 @dataclass(frozen=True)
-class Glow:
-    """A lamp that shines: ``at`` ``[3]`` in the world, the way it faces ``[3]``, RGB, radius in metres and least radius in pixels."""
+class Glows:
+    """N lamps that shine.
+
+    Parameters
+    ----------
+    at, facing
+        ``[N, 3]`` where they are and the unit vector of the way they face, world frame.
+    colour
+        ``[N, 3]`` RGB.
+    radius, least
+        ``[N]`` metres, and at least so many pixels.
+    """
 
     at: Float
     facing: Float
-    colour: tuple[int, int, int]
-    radius: float
-    least: float
+    colour: Float
+    radius: Float
+    least: Float
+
+    def near(self, lens: Lens) -> list[int]:
+        """Those in the picture that face the lens."""
+        delta = lens.origin - self.at
+        facing = (delta * self.facing).sum(1) > 0.15 * np.linalg.norm(delta, axis=1)
+        seen = facing & lens.sees(self.at, np.full(len(self.at), 0.2))
+        seen &= (delta**2).sum(1) < THINGS_M**2
+        return np.flatnonzero(seen).tolist()  # type: ignore[no-any-return]
+
+
+DARK = Glows(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A moment: the town, the things on it (the first ``movers`` of which cast shadows), lamps, patches of light.
+    """A moment.
 
     Parameters
     ----------
     scenery
         The town, or None for an empty plain at height 0.
     things
-        What stands or moves there.
-    casts
-        ``[N]`` whether a thing casts a shadow.
+        What moves or could: casts shadows.
+    fixed
+        Traffic lights, signs and poles.
+    extra
+        Polygons besides: figures on signs.
     glows
         Lamps that shine.
     beams
-        Patches of ground that headlights reach.
+        Patches of ground that headlights reach at night.
     seed
         Decides where raindrops are.
-    extra
-        Polygons besides the things: figures on signs.
     """
 
     scenery: Scenery | None
     things: Things
-    casts: NDArray[np.bool_]
-    glows: tuple[Glow, ...] = ()
-    beams: Mesh | None = None
-    seed: int = 0
+    fixed: Things
     extra: Mesh = EMPTY
+    glows: Glows = DARK
+    beams: Mesh = EMPTY
+    seed: int = 0
 
 
 class Picture:
@@ -77,12 +98,8 @@ class Picture:
         self, scene: Scene, lens: Lens, *, detail: float = DETAIL_M, reach: float = REACH_M
     ) -> None:
         self.scene, self.lens = scene, lens
-        near = scene.things.radii < 1e9
-        offset = np.linalg.norm(scene.things.centres - lens.origin, axis=1)
-        near &= offset < THINGS_M
-        near &= lens.sees(scene.things.centres, scene.things.radii + 0.1)
-        self._near = near
-        self._parts = [Part(scene.things.where(near).mesh()), Part(scene.extra)]
+        bodies = [_in_sight(things, lens) for things in (scene.things, scene.fixed)]
+        self._parts = [*(Part(things.mesh()) for things in bodies), Part(scene.extra)]
         if scene.scenery is not None:
             self._parts += scene.scenery.seen_by(lens, detail, reach)
             ground = scene.scenery.height(float(lens.origin[0]), float(lens.origin[1]))
@@ -118,10 +135,10 @@ class Picture:
         lens, things = self.lens, self.scene.things
         mask = np.zeros((lens.height, lens.width), dtype=np.uint8)
         close = np.linalg.norm(things.centres - lens.origin, axis=1) < SHADOWS_M
-        if light.night > 0.0 and self.scene.beams is not None:
+        if light.night > 0.0:
             self.raster.cover(self.scene.beams, mask, BEAM, 0.6)
         if light.night < 1.0:
-            shadows = things.where(self.scene.casts & close).shadows(np.array(light.sun))
+            shadows = things.where(close).shadows(np.array(light.sun))
             self.raster.cover(shadows, mask, SHADOW, 0.12)
         colours = np.concatenate([part.colours(light) for part in self._parts])
         image = shade(self.raster, self.mesh, colours, mask, light)
@@ -132,23 +149,26 @@ class Picture:
 
     def _shine(self, image: Image, light: Light, samples: int) -> None:
         """Lamps that face the lens and are not hidden, at least a few pixels large."""
-        for glow in self.scene.glows:
-            pixel, depth = self.lens.project(glow.at)
-            distance = float(depth)
-            if not 0.3 < distance < THINGS_M or (self.lens.origin - glow.at) @ glow.facing <= 0.0:
-                continue
-            u, v = float(pixel[0]), float(pixel[1])
+        glows = self.scene.glows
+        for n in glows.near(self.lens):
+            pixel, depth = self.lens.project(glows.at[n])
+            u, v, distance = float(pixel[0]), float(pixel[1]), float(depth)
             if not (0.0 <= u < self.lens.width and 0.0 <= v < self.lens.height):
                 continue
             if self.raster.inverse[int(v), int(u)] * (distance - 0.4) > 1.0:
                 continue
-            radius = max(glow.least * samples, glow.radius * self.lens.focal / distance)
+            radius = max(glows.least[n] * samples, glows.radius[n] * self.lens.focal / distance)
             clear = max(0.35, float(np.exp(-distance / light.fog_m)))
             fog = np.array(light.horizon)
-            colour = fog + clear * (np.array(glow.colour, dtype=np.float64) - fog)
+            paint = (fog + clear * (glows.colour[n] - fog))[::-1].tolist()
             centre = (round((u - 0.5) * 16), round((v - 0.5) * 16))
-            paint = (*colour[::-1].tolist(), 255.0)
-            cv2.circle(image, centre, round(radius * 16), paint, -1, cv2.LINE_AA, 4)
+            cv2.circle(image, centre, round(radius * 16), (*paint, 255.0), -1, cv2.LINE_AA, 4)
+
+
+def _in_sight(things: Things, lens: Lens) -> Things:
+    centres = things.centres
+    near = np.linalg.norm(centres - lens.origin, axis=1) < THINGS_M
+    return things.where(near & lens.sees(centres, things.radii + 0.1))
 
 
 def _streaks(image: Image, rain: float, seed: int) -> None:

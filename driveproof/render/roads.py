@@ -13,6 +13,7 @@ from scipy.spatial import cKDTree
 
 from driveproof.geometry.arrays import Float, Int
 from driveproof.maps import LaneKind, LaneTable, MarkColour, MarkKind, SignalKind, TownMap
+from driveproof.maps.lanes import Code
 from driveproof.render.labels import Label, Texture
 from driveproof.render.mesh import EMPTY, Mesh, join, mesh_of
 
@@ -203,9 +204,7 @@ def _borders(lanes: LaneTable, rows: Int, left: float = 0.0) -> Float:
     return np.stack([centre + normal * (half + left), centre + normal * (left - half)])
 
 
-def _marks(
-    lanes: LaneTable, begin: Int, end: Int, side: int, kinds: NDArray[np.int8], colours: Int
-) -> Mesh:
+def _marks(lanes: LaneTable, begin: Int, end: Int, side: int, kinds: Code, colours: Code) -> Mesh:
     """Strips of paint along the left (1) or right (-1) border of pieces of lanes."""
     parts = []
     kind = kinds[begin]

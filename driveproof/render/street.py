@@ -9,15 +9,22 @@ import numpy as np
 
 from driveproof.geometry.arrays import Float
 from driveproof.render.camera import Camera
-from driveproof.render.furniture import light_glow, light_rows, numbers_of, sign_rows
+from driveproof.render.furniture import (
+    LAMP_ROLES,
+    lamp_glows,
+    lamp_places,
+    light_rows,
+    numbers_of,
+    sign_rows,
+)
 from driveproof.render.labels import Label
+from driveproof.render.lamps import beams, brake_glows, together
 from driveproof.render.light import named_light
-from driveproof.render.mesh import Mesh, mesh_of
-from driveproof.render.picture import Glow, Image, Picture, Scene
+from driveproof.render.picture import Image, Picture, Scene
 from driveproof.render.raster import Lens
 from driveproof.render.scenery import Scenery, scenery_of
 from driveproof.render.shapes import NAMES, Role, shape_name
-from driveproof.render.things import SHINE, Things, things_of, upright
+from driveproof.render.things import things_of, upright
 from driveproof.render.view import Box, View
 
 _LABELS = {
@@ -31,7 +38,6 @@ _LABELS = {
     "warning": Label.DYNAMIC,
     "box": Label.DYNAMIC,
 }
-_BEAM_M = (3.0, 26.0, 1.0, 3.6)
 
 
 def render_camera(view: View, camera: Camera, supersample: int = 2) -> Image:
@@ -76,22 +82,23 @@ def _ego_axes(view: View) -> tuple[Float, Float]:
 def scene_of(view: View) -> Scene:
     """A view as a scene in space."""
     scenery = None if view.town is None else scenery_of(view.town)
-    rows = _traffic(view, scenery)
-    count = len(rows)
+    rows: list[tuple[Any, ...]] = []
     for light in view.lights:
         rows += light_rows(light)
     for sign in view.signs:
         rows += sign_rows(sign)
-    things = things_of(rows)
-    glows = [glow for light in view.lights if (glow := light_glow(light)) is not None]
+    things = things_of(_traffic(view, scenery))
+    order = list(LAMP_ROLES)
+    shown = [order.index(light.state) if light.state in order else -1 for light in view.lights]
+    lamps = lamp_glows(*lamp_places(view.lights), np.array(shown, dtype=np.int64))
     body, foot = _ego_axes(view)
     return Scene(
         scenery,
         things,
-        np.arange(len(rows)) < count,
-        (*glows, *brake_glows(things)),
-        beams=beam(foot, body),
-        extra=numbers_of((sign, 0) for sign in view.signs),
+        things_of(rows),
+        numbers_of((sign, 0) for sign in view.signs),
+        together([lamps, brake_glows(things)]),
+        beams(foot[None], body[None]),
     )
 
 
@@ -119,29 +126,3 @@ def _row(box: Box, z: float) -> tuple[Any, ...]:
     axes = upright(np.array(box.heading))
     label = _LABELS.get(name, Label.CAR)
     return (NAMES.index(name), (box.x, box.y, z), axes, size, box.colour, lit, label, 0)
-
-
-def brake_glows(things: Things) -> list[Glow]:
-    """Brake lamps of cars and trucks, so that they are seen from afar."""
-    glows = []
-    r, g, b = (int(value) for value in SHINE[Role.BRAKE])
-    for n in np.flatnonzero(things.lit[:, Role.BRAKE]).tolist():
-        share = _BRAKE_HEIGHT.get(NAMES[int(things.shape[n])])
-        if share is None:
-            continue
-        length, width, height = things.sizes[n]
-        for side in (1.0, -1.0):
-            local = np.array([-length / 2.0, 0.32 * side * width, share * height])
-            at = things.place[n] + things.axes[n] @ local
-            glows.append(Glow(at, -things.axes[n][:, 0], (r, g, b), 0.09, 0.9))
-    return glows
-
-
-_BRAKE_HEIGHT = {"car": 0.45, "police": 0.45, "van": 0.33, "truck": 0.245, "bus": 0.25}
-
-
-def beam(foot: Float, axes: Float) -> Mesh:
-    """The ground that the headlights of a vehicle reach that stands at ``foot`` ``[3]``."""
-    near, far, narrow, wide = _BEAM_M
-    ring = np.array([[near, -narrow, 0], [far, -wide, 0], [far, wide, 0], [near, narrow, 0]])
-    return mesh_of((ring @ axes.T + foot)[None], (0, 0, 0), 0)

