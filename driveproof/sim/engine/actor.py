@@ -90,7 +90,7 @@ class Actor:
     @property
     def velocity(self) -> Float:
         """``[3]`` m/s; setting it changes the motion at once."""
-        return self._engine.table.velocity[self.row].copy()
+        return np.array(self._engine.table.velocity[self.row])
 
     @velocity.setter
     def velocity(self, value: Vector) -> None:
@@ -99,7 +99,7 @@ class Actor:
     @property
     def angular_velocity(self) -> Float:
         """``[3]`` rad/s about the world's axes; setting it changes the motion at once."""
-        return self._engine.table.angular_velocity[self.row].copy()
+        return np.array(self._engine.table.angular_velocity[self.row])
 
     @angular_velocity.setter
     def angular_velocity(self, value: Vector) -> None:
@@ -108,7 +108,7 @@ class Actor:
     @property
     def acceleration(self) -> Float:
         """``[3]`` m/s² during the last step."""
-        return self._engine.table.acceleration[self.row].copy()
+        return np.array(self._engine.table.acceleration[self.row])
 
     @property
     def bounding_box(self) -> Box:

@@ -16,7 +16,7 @@ from driveproof.sim.engine.actor import Actor, Collision
 from driveproof.sim.engine.attachments import Attachments
 from driveproof.sim.engine.births import Body, body_of
 from driveproof.sim.engine.commands import AckermannControl, ActorKind, LightState, Weather
-from driveproof.sim.engine.contacts import StaticBox, Statics, overlapping, resolve
+from driveproof.sim.engine.contacts import StaticBox, Statics, is_overlapping, resolve
 from driveproof.sim.engine.errors import NoSuchActor, SpawnBlocked, UnknownBlueprint
 from driveproof.sim.engine.ground import Ground, LaneGround
 from driveproof.sim.engine.lights import (
@@ -405,13 +405,14 @@ class Engine:
             gravity=True,
             solid=solid,
             foot=body.foot,
+            reach=math.hypot(*body.half_extent[:2]) + math.hypot(*body.box_offset[:2]),
         )
         self.actors[actor.id] = actor
 
     def _is_blocked(self, actor: Actor) -> bool:
         if not self.table.solid[actor.row]:
             return False
-        return overlapping(self.table, actor.row, self.statics) != -1
+        return is_overlapping(self.table, actor.row, self.statics)
 
     def _equip(self, actor: Actor, pose: Pose3, spec: object) -> None:
         if isinstance(actor, Vehicle) and isinstance(spec, VehicleSpec):

@@ -17,6 +17,7 @@ from driveproof.maps import TownMap
 
 #: Metres between grid nodes, cells along a tile, and how many surfaces may lie above each other.
 CELL_M, TILE, LEVELS = 2.0, 32, 3
+_TILE_BITS = TILE.bit_length() - 1  # TILE is a power of two, so that tiles are found by shifting
 #: Surfaces closer than this in height are one.
 LEVEL_GAP_M = 2.5
 #: A lane's surface is known this far beyond its border, so that cells on the border are whole.
@@ -60,7 +61,8 @@ class LaneGround:
         self._tiles = np.ceil((high - low) / (CELL_M * TILE)).astype(np.int64)
         self._end = self._tiles * TILE - 1e-6
         self._index = np.full(self._tiles, -1, dtype=np.int64)
-        self._heights = np.zeros((0, LEVELS))
+        self._heights = np.zeros((LEVELS, 0))
+        self._is_layered = np.zeros(0, dtype=bool)
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -79,32 +81,46 @@ class LaneGround:
 
     def surface(self, x: Float, y: Float, near_z: Float) -> tuple[Float, Float, Float]:
         """See :class:`Ground`. Within a cell the surface is bilinear; each corner takes its level nearest to ``near_z``."""
-        u = np.clip((x - self._low[0]) / CELL_M, 0.0, self._end[0])
-        v = np.clip((y - self._low[1]) / CELL_M, 0.0, self._end[1])
+        u = np.minimum(np.maximum((x - self._low[0]) / CELL_M, 0.0), self._end[0])
+        v = np.minimum(np.maximum((y - self._low[1]) / CELL_M, 0.0), self._end[1])
         i, j = u.astype(np.int64), v.astype(np.int64)
-        place = self._index[i // TILE, j // TILE]
+        tile_x, tile_y = i >> _TILE_BITS, j >> _TILE_BITS
+        place = self._index[tile_x, tile_y]
         if len(place) and place.min() < 0:
-            self._build(i // TILE, j // TILE)
-            place = self._index[i // TILE, j // TILE]
-        first = place * (_SIDE * _SIDE) + (j % TILE) * _SIDE + i % TILE
-        levels = self._heights[first[:, None] + _CORNERS]
-        best = np.abs(levels - near_z[:, None, None]).argmin(-1)
-        h = np.take_along_axis(levels, best[..., None], -1)[..., 0]
-        u, v = u - i, v - j
-        low, high = h[:, 1] - h[:, 0], h[:, 3] - h[:, 2]
-        left = h[:, 0] + u * low
-        rise = h[:, 2] + u * high - left
-        return left + v * rise, (low + v * (high - low)) / CELL_M, rise / CELL_M
+            self._build(tile_x, tile_y)
+            place = self._index[tile_x, tile_y]
+        first = place * (_SIDE * _SIDE) + (j & (TILE - 1)) * _SIDE + (i & (TILE - 1))
+        nodes = first[:, None] + _CORNERS
+        heights = self._heights
+        h = heights[0].take(nodes)
+        if self._is_layered[place].any():
+            gap = np.abs(h - near_z[:, None])
+            for level in heights[1:]:
+                other = level.take(nodes)
+                away = np.abs(other - near_z[:, None])
+                nearer = away < gap
+                h, gap = np.where(nearer, other, h), np.where(nearer, away, gap)
+        u -= i
+        v -= j
+        south_west = h[:, 0]
+        low, high = h[:, 1] - south_west, h[:, 3] - h[:, 2]
+        rise = h[:, 2] + u * high - south_west - u * low
+        slope = (low + v * (high - low)) / CELL_M
+        return south_west + u * low + v * rise, slope, rise / CELL_M
 
     def _build(self, tile_x: Int, tile_y: Int) -> None:
         for key in sorted(set(zip(tile_x.tolist(), tile_y.tolist(), strict=True))):
             if self._index[key] < 0:
-                self._index[key] = len(self._heights) // (_SIDE * _SIDE)
+                self._index[key] = len(self._is_layered)
+                levels = self._tile(*key)
                 # a few hundred tiles at most are ever visited: growing by one is cheap enough
-                self._heights = np.concatenate([self._heights, self._tile(*key)])
+                self._heights = np.concatenate([self._heights, levels], axis=1)
+                self._is_layered = np.append(
+                    self._is_layered, bool((levels[1:] != levels[0]).any())
+                )
 
     def _tile(self, tile_x: int, tile_y: int) -> Float:
-        """Levels ``[side * side, LEVELS]`` of one tile's nodes, x fastest; missing levels repeat the first."""
+        """Levels ``[LEVELS, side * side]`` of one tile's nodes, x fastest; missing levels repeat the first."""
         lanes = self._lanes
         at = np.arange(_SIDE) * CELL_M
         gx, gy = np.meshgrid(
@@ -112,8 +128,9 @@ class LaneGround:
         )
         nodes = np.stack([gx.ravel(), gy.ravel()], axis=1)
         count = min(NEIGHBOURS, len(lanes.centre))
-        distance, rows = self._tree.query(nodes, k=count)
-        distance, rows = distance.reshape(len(nodes), count), rows.reshape(len(nodes), count)
+        found, near = self._tree.query(nodes, k=count)
+        distance = np.asarray(found).reshape(len(nodes), count)
+        rows = np.asarray(near).reshape(len(nodes), count)
         delta = nodes[:, None] - lanes.centre[rows, :2]
         heading = lanes.heading[rows]
         along = delta[..., 0] * np.cos(heading) + delta[..., 1] * np.sin(heading)
@@ -121,12 +138,12 @@ class LaneGround:
         inside = distance < np.maximum(lanes.width[rows] / 2.0, 1.0) + MARGIN_M
         inside[:, 0] = True
         weight = np.where(inside, 1.0 / (0.05 + distance**2) ** 2, 0.0)
-        levels = np.empty((len(nodes), LEVELS))
+        levels = np.empty((LEVELS, len(nodes)))
         for level in range(LEVELS):
-            found = weight.max(1) > 0.0
+            is_there = weight.max(1) > 0.0
             head = np.take_along_axis(z, weight.argmax(1)[:, None], 1)
             share = np.where(np.abs(z - head) < LEVEL_GAP_M / 2.0, weight, 0.0)
-            mean = (share * z).sum(1) / np.where(found, share.sum(1), 1.0)
-            levels[:, level] = np.where(found, mean, levels[:, 0])
+            mean = (share * z).sum(1) / np.where(is_there, share.sum(1), 1.0)
+            levels[level] = np.where(is_there, mean, levels[0])
             weight = np.where(np.abs(z - head) < LEVEL_GAP_M, 0.0, weight)
         return levels

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from driveproof.geometry import points_to_local, wrap_angle
 from driveproof.geometry.arrays import Float, Int
-from driveproof.maps import MapSignal, SignalKind, TownMap
+from driveproof.maps import LaneKind, MapSignal, SignalKind, TownMap
 from driveproof.sim.engine.actor import Actor
 from driveproof.sim.engine.commands import Box, LightState
 from driveproof.sim.engine.lights import LightTable
@@ -24,9 +24,11 @@ LIGHT_DEPTH_M, SIGN_DEPTH_M, BEYOND_M = 12.0, 5.0, 0.3
 HALF_HEIGHT_M, LEVEL_M = 1.5, 4.0
 #: Speed limit (m/s) where neither sign nor lane says one: CARLA's 30 km/h.
 UNKNOWN_LIMIT = 30.0 / 3.6
-#: Lane limits are looked up for each vehicle once in so many steps.
+#: Lane limits are looked up once in so many steps (a multiple of the next).
 _LIMIT_EVERY = 20
-_CANDIDATES = 8
+#: Volumes are looked up once in so many steps: a vehicle is told of its light a step late at most.
+_LIGHT_EVERY = 2
+_CANDIDATES = 6
 
 
 class TrafficSign(Actor):
@@ -125,8 +127,11 @@ class _Volumes:
             return answer
         reach = self.box[:, 4].max() + half_length.max() + 2.0
         count = min(_CANDIDATES, len(self.box))
-        distance, found = self.tree.query(pose[:, :2], k=count, distance_upper_bound=reach)
-        distance, found = distance.reshape(-1, count), found.reshape(-1, count)
+        gaps, numbers = self.tree.query(pose[:, :2], k=count, distance_upper_bound=reach)
+        distance, found = (
+            np.asarray(gaps).reshape(-1, count),
+            np.asarray(numbers).reshape(-1, count),
+        )
         near = np.flatnonzero(np.isfinite(distance[:, 0]))
         if not len(near):
             return answer
@@ -156,7 +161,8 @@ class Governance:
         limits = [sign for sign in signs if sign.kind is SignalKind.SPEED_LIMIT]
         self._values = np.array([sign.value for sign in limits])
         self._limits = _Volumes.of(list(enumerate(limits)))
-        driving = town.lanes.kind == 1
+        self._slot: Int = np.zeros(0, dtype=np.int64)
+        driving = town.lanes.kind == LaneKind.DRIVING
         self._lanes_say = bool(np.isfinite(town.lanes.speed_limit[driving]).any())
 
     def lane_limit(self, pose: Float) -> Float:
@@ -171,20 +177,22 @@ class Governance:
         if not len(vehicles):
             return
         rows = vehicles.row
-        pose = np.concatenate([table.position[rows, :2], table.rotation[rows, 2:]], axis=1)
-        z, half = table.position[rows, 2], table.half_extent[rows, 0]
-        slot = self._lights.holding(pose, z, half)
-        governed = slot >= 0
+        if frame % _LIGHT_EVERY == 0 or len(self._slot) != len(rows):
+            pose = table.position[rows].copy()
+            pose[:, 2] = table.rotation[rows, 2]
+            z, half = table.position[rows, 2], table.half_extent[rows, 0]
+            self._slot = self._lights.holding(pose, z, half)
+            if len(self._values):
+                sign = self._limits.holding(pose, z, half)
+                vehicles.speed_limit[sign >= 0] = self._values[sign[sign >= 0]]
+            if self._lanes_say and frame % _LIMIT_EVERY == 0:
+                limit = self.lane_limit(pose)
+                known = np.isfinite(limit)
+                vehicles.speed_limit[known] = limit[known]
+        governed = np.flatnonzero(self._slot >= 0)
         vehicles.light_id[:] = 0
         vehicles.light_state[:] = LightState.GREEN
-        vehicles.light_id[governed] = lights.id[slot[governed]]
-        vehicles.light_state[governed] = lights.state[slot[governed]]
-        if len(self._values):
-            sign = self._limits.holding(pose, z, half)
-            vehicles.speed_limit[sign >= 0] = self._values[sign[sign >= 0]]
-        if self._lanes_say:
-            some = np.arange(frame % _LIMIT_EVERY, len(vehicles), _LIMIT_EVERY)
-            if len(some):
-                limit = self.lane_limit(pose[some])
-                known = np.isfinite(limit)
-                vehicles.speed_limit[some[known]] = limit[known]
+        if len(governed):
+            slot = self._slot[governed]
+            vehicles.light_id[governed] = lights.id[slot]
+            vehicles.light_state[governed] = lights.state[slot]

@@ -75,6 +75,8 @@ class ActorTable(Columns):
         ``[N]`` CARLA's semantic tag.
     foot
         ``[N]`` metres from the lowest point up to the actor's origin.
+    reach
+        ``[N]`` metres in the plane from the origin to the box's furthest corner.
     mass
         ``[N]`` kg; infinite for what cannot be moved.
     physics, gravity, solid, grounded
@@ -92,6 +94,7 @@ class ActorTable(Columns):
     kind: Int
     label: Int
     foot: Float
+    reach: Float
     mass: Float
     physics: Bool
     gravity: Bool
@@ -110,6 +113,7 @@ class ActorTable(Columns):
         "kind": (np.int64, ()),
         "label": (np.int64, ()),
         "foot": (np.float64, ()),
+        "reach": (np.float64, ()),
         "mass": (np.float64, ()),
         "physics": (np.bool_, ()),
         "gravity": (np.bool_, ()),

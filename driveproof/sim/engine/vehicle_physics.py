@@ -119,12 +119,15 @@ def physics_columns(spec: VehicleSpec, physics: VehiclePhysics) -> dict[str, Any
     up[1 + len(gears)], down[2] = np.inf, 0.0
     steering = sorted(physics.steering_curve)[:4] or [(0.0, 1.0)]
     steering += [steering[-1]] * (4 - len(steering))
-    steer_speeds = np.array([speed / 3.6 for speed, _ in steering])
+    knots = np.array([speed / 3.6 for speed, _ in steering]) + np.arange(4) * 1e-6  # none twice
+    shares = np.array([share for _, share in steering])
+    most = min(max(wheel.max_steer for wheel in wheels), 1.4) * shares[0]
     return {
         "wheelbase": max(spec.wheelbase, 0.3),
-        "max_steer": min(max(wheel.max_steer for wheel in wheels), 1.4),
-        "steer_speeds": steer_speeds + np.arange(4) * 1e-6,  # never two knots at one speed
-        "steer_shares": np.array([share for _, share in steering]),
+        "max_steer": most,
+        "steer_speeds": knots[:3],
+        "steer_gaps": np.diff(knots),
+        "steer_slopes": np.diff(shares) / np.diff(knots) / max(shares[0], 1e-6),
         "grip": _GRIP * min(wheel.friction for wheel in wheels) / STANDARD_FRICTION,
         "brake": sum(wheel.max_brake_torque for wheel in wheels) / radius,
         "hand_brake": sum(wheel.max_handbrake_torque for wheel in wheels) / radius,

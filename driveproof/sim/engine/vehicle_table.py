@@ -108,8 +108,8 @@ class VehicleTable(Columns):
         ``[V]`` seconds left of a change of gear.
     push, twist
         ``[V, 3]`` force (N) and torque (N m) for the next step, world frame.
-    wheelbase, max_steer, steer_speeds, steer_shares, grip, brake, hand_brake, drag_area, yaw_inertia
-        Metres, radians, knots ``[V, 4]`` of the steering curve (m/s and share), share of the weight, forces (N), m², kg m².
+    wheelbase, max_steer, steer_speeds, steer_gaps, steer_slopes, grip, brake, hand_brake, drag_area, yaw_inertia
+        Metres, radians (at no speed), parts ``[V, 3]`` of the steering curve (begin and length in m/s, change a m/s), share of the weight, forces (N), m², kg m².
     torque, fastest, top_speed, ratio, up, down, top_gear, autobox, switch_time, damping_full, damping_zero,
     engine_inertia, radius
         The drive train: torque ``[V, samples]`` (N m) at engine speeds from 0 to ``fastest`` (rad/s), the speed (m/s)
@@ -133,7 +133,8 @@ class VehicleTable(Columns):
     wheelbase: Float
     max_steer: Float
     steer_speeds: Float
-    steer_shares: Float
+    steer_gaps: Float
+    steer_slopes: Float
     grip: Float
     brake: Float
     hand_brake: Float
@@ -170,8 +171,9 @@ class VehicleTable(Columns):
         "twist": (np.float64, (3,)),
         "wheelbase": (np.float64, ()),
         "max_steer": (np.float64, ()),
-        "steer_speeds": (np.float64, (4,)),
-        "steer_shares": (np.float64, (4,)),
+        "steer_speeds": (np.float64, (3,)),
+        "steer_gaps": (np.float64, (3,)),
+        "steer_slopes": (np.float64, (3,)),
         "grip": (np.float64, ()),
         "brake": (np.float64, ()),
         "hand_brake": (np.float64, ()),

@@ -120,4 +120,4 @@ class WalkerController(Actor):
         speed = float(table.velocity[row, :2] @ nose)
         reach = half[0] + 0.3 + max(speed, 0.0) * _GAP_S
         in_path = abs(across) < half[1] + 0.5 and abs(here_across) >= half[1]
-        return in_path and -half[0] - 0.3 < along < reach
+        return bool(in_path and -half[0] - 0.3 < along < reach)

@@ -51,10 +51,10 @@ class Walkways:
         mine = np.flatnonzero(self._part == self._part[first])
         gaps = ((self.nodes[mine, :2] - goal) ** 2).sum(1)
         last = int(mine[gaps.argmin()])
-        _, before = dijkstra(self._graph, directed=False, indices=first, return_predecessors=True)
+        _, before = dijkstra(self._graph, directed=False, indices=[first], return_predecessors=True)
         way = [last]
         while way[-1] != first:
-            way.append(int(before[way[-1]]))
+            way.append(int(before[0, way[-1]]))
         points = [self.nodes[node, :2].copy() for node in reversed(way)]
         if gaps.min() < _KERB_M**2:
             points.append(np.array(goal))
