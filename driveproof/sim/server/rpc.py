@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 
 #: The largest message; the OpenDRIVE text of the largest town has 90 MB.
 MAX_MESSAGE = 128 * 2**20
+#: Bytes of incomplete messages of all clients together.
+MAX_UNFINISHED = 2 * MAX_MESSAGE
 #: The most elements of one array: a batch of commands, a list of ids.
 MAX_ARRAY = 16384
 #: Requests that may wait before the connection is not read for a while.
@@ -60,6 +62,7 @@ class Client(asyncio.Protocol):
         self._packer = msgpack.Packer(unicode_errors="surrogateescape", autoreset=True)
         self._waiting: deque[Any] = deque()
         self._task: asyncio.Task[None] | None = None
+        self._unfinished = 0
         self._is_full = False
         self._is_held = False
 
@@ -80,9 +83,15 @@ class Client(asyncio.Protocol):
         """Take requests apart and answer those that are whole."""
         try:
             self._unpacker.feed(data)
+            before = len(self._waiting)
             self._waiting.extend(self._unpacker)
         except (ValueError, msgpack.UnpackException, MemoryError, RecursionError) as error:
             log.warning("client %d sent no message (%s), closed", self.number, _kind(error))
+            self.abort()
+            return
+        self._unfinished = 0 if len(self._waiting) > before else self._unfinished + len(data)
+        if sum(client._unfinished for client in self.world.clients) > MAX_UNFINISHED:
+            log.warning("client %d sent too much of an unfinished message, closed", self.number)
             self.abort()
             return
         self._pump()

@@ -23,9 +23,7 @@ async def serving(hub: StreamHub) -> AsyncIterator[int]:
         await asyncio.sleep(0)
 
 
-async def subscribe(
-    port: int, stream: int
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def subscribe(port: int, stream: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(struct.pack("<I", stream))
     return reader, writer
