@@ -1,0 +1,33 @@
+"""Scenarios with a vehicle ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from driveproof.sim.drivers.fleet import random_vehicle
+from driveproof.sim.scenarios.base import Scenario, Setting
+from driveproof.sim.scenarios.places import Places
+
+
+class HardBreakRoute(Scenario):
+    """The vehicle ahead brakes to a stop without warning, waits, and drives on."""
+
+    @classmethod
+    def place(cls, places: Places) -> Setting:
+        """A straight run."""
+        return Setting(places.run(95.0), trigger=2.0)
+
+    def story(self) -> Iterator[None]:
+        """The lead appears, drives along, brakes, drives on."""
+        context = self.context
+        speed = max(context.ego_speed, 5.0)
+        model = random_vehicle(context.rng, "car")
+        s = context.ego_s + context.uniform(16.0, 22.0)
+        lead = context.puppet(
+            "lead", model.type_id, context.path, s, speed, model.colour, brake=7.0
+        )
+        yield from self.seconds(context.uniform(1.0, 2.5))
+        lead.speed = 0.0
+        yield from self.seconds(context.uniform(4.5, 6.0))
+        place, lead.speed = lead.s, 14.0
+        yield from self.ego_past(place)

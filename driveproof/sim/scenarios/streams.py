@@ -1,0 +1,55 @@
+"""Streams: vehicles that come one after another along a way, timed by the ego."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from driveproof.sim.client import SpawnBlocked
+from driveproof.sim.drivers import Path
+from driveproof.sim.drivers.fleet import Model, random_vehicle
+from driveproof.sim.scenarios.cast import Puppet
+from driveproof.sim.scenarios.context import Context
+from driveproof.sim.scenarios.places import NoPlace
+
+TYPICAL_LENGTH = 4.7
+"""Length of a car, m."""
+
+
+def stream(
+    context: Context,
+    path: Path,
+    meet: float,
+    first_s: float,
+    speed: float,
+    gaps: Sequence[float],
+    role: str = "flow",
+    model: str | None = None,
+) -> list[Puppet]:
+    """Vehicles on ``path`` at ``speed`` m/s, the first ``first_s`` seconds before it reaches ``meet``.
+
+    ``gaps`` are the metres between the bumpers of one and the next; there is one vehicle more than gaps.
+    ``model`` fixes the blueprint. Who finds no room at its place stays away.
+
+    Raises
+    ------
+    NoPlace
+        If nobody found room.
+    """
+    puppets: list[Puppet] = []
+    s = meet - speed * first_s
+    for gap in (0.0, *gaps):
+        s -= gap + TYPICAL_LENGTH if gap else 0.0
+        if s < 4.0:
+            break
+        chosen = random_vehicle(context.rng, "car")
+        kind = Model(model, chosen.colour) if model is not None else chosen
+        colour = None if model is not None else kind.colour
+        try:
+            puppets.append(
+                context.puppet(role, kind.type_id, path, s, speed, colour, careful=True, brake=5.0)
+            )
+        except SpawnBlocked:
+            continue
+    if not puppets:
+        raise NoPlace("no room for a stream")
+    return puppets
