@@ -1,0 +1,96 @@
+"""A whole answer, read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from driveproof.questions.answers import Answer, ObjectFacts
+from driveproof.questions.objects import ObjectKind, ObjectRef
+from driveproof.questions.question import Kind, Question, Rule
+from driveproof.questions.reading.mentions import Mention, find_mentions, match_mentions
+from driveproof.questions.reading.slots import read_slots
+from driveproof.questions.wording.vocabulary import Found
+from driveproof.questions.wording.words import WORDS
+
+MAX_CHARS = 20_000
+"""A longer answer is cut at its front: what counts stands at the end."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read from a text.
+
+    Attributes
+    ----------
+    answer
+        The facts and things found. Things that are not in the scene have tags ``?1``, ``?2``, ...
+    unread
+        Slots in which the text says nothing readable; of a thing's slots as ``tag.slot``.
+    """
+
+    answer: Answer
+    unread: tuple[str, ...] = ()
+
+
+def read_answer(
+    question: Question, text: str, known: Sequence[ObjectRef] = (), subject: ObjectRef | None = None
+) -> Reading:
+    """Read ``text`` as an answer to ``question``.
+
+    Parameters
+    ----------
+    known
+        Everything in the scene that may be named, whether or not it belongs into the answer.
+    subject
+        The thing that the question is about; naming it says nothing.
+    """
+    text = text[-MAX_CHARS:]
+    if question.rule in (Rule.LISTED, Rule.RANKED):
+        return _read_list(question, text, known)
+    plain = _without_name(text, subject) if subject is not None else text
+    facts, unread = read_slots(plain, question.slots)
+    return Reading(Answer(facts), tuple(unread))
+
+
+def _without_name(text: str, subject: ObjectRef) -> str:
+    """The text without the names of its subject: "the car to the front left is turning right"."""
+    for item in reversed(find_mentions(text)):
+        if match_mentions([item], [subject])[0] is subject:
+            text = f"{text[: item.start]}it{text[item.end :]}"
+    return text
+
+
+def _read_list(question: Question, text: str, known: Sequence[ObjectRef]) -> Reading:
+    facts, unread = read_slots(text, question.slots)
+    said = _phrases(question, text)
+    mentions = find_mentions(text, said)
+    if question.number not in (18, 19):
+        mentions = [m for m in mentions if m.kind is not ObjectKind.JUNCTION]
+    objects: dict[str, ObjectFacts] = {}
+    missing = list(unread)
+    for place, (item, ref) in enumerate(
+        zip(mentions, match_mentions(mentions, known), strict=True)
+    ):
+        thing = ref or _unknown(item, len(objects) + 1)
+        if thing.tag in objects:
+            continue  # named again: the first naming gives the rank, and facts follow names
+        end = mentions[place + 1].start if place + 1 < len(mentions) else len(text)
+        about, lost = read_slots(text[item.end : end], question.object_slots)
+        objects[thing.tag] = ObjectFacts(thing, about)
+        missing += [f"{thing.tag}.{name}" for name in lost]
+    return Reading(Answer(facts, tuple(objects.values())), tuple(missing))
+
+
+def _phrases(question: Question, text: str) -> list[Found]:
+    """Stretches that state facts and may hold nouns of their own: "in the bike lane"."""
+    return [
+        hit
+        for slot in question.object_slots
+        if not isinstance(slot.type, Kind)
+        for hit in WORDS[slot.type].find(text)
+    ]
+
+
+def _unknown(item: Mention, number: int) -> ObjectRef:
+    return ObjectRef(item.tag or f"?{number}", item.kind or ObjectKind.OBSTACLE, item.colour)
