@@ -131,6 +131,11 @@ class EngineWorld:
         self.state = self._read()
         return self.state
 
+    def look(self) -> WorldState:
+        """The state now, with actors spawned since the last tick."""
+        self.state = self._read()
+        return self.state
+
     def _read(self) -> WorldState:
         engine = self.engine
         contacts = {

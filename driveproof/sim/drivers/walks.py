@@ -42,7 +42,9 @@ class Walk:
         """The ``carla.WalkerControl`` for the next step."""
         import carla
 
-        walker = state.actors[self.actor_id]
+        walker = state.actors.get(self.actor_id)
+        if walker is None:
+            return carla.WalkerControl(speed=0.0)
         self._since = state.time if self._since is None else self._since
         if not self.started and state.time - self._since >= self.delay:
             ego = state.actors.get(ego_id) if ego_id is not None else None
