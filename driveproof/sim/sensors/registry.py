@@ -28,6 +28,8 @@ SENSORS: dict[str, Callable[[Actor], Sensor]] = {
     "sensor.camera.semantic_segmentation": SemanticCamera,
     "sensor.camera.instance_segmentation": InstanceCamera,
     "sensor.camera.normals": NormalsCamera,
+    # the picture that steers a generator of videos: labels, as the semantic camera has them
+    "sensor.camera.cosmos_visualization": SemanticCamera,
     "sensor.lidar.ray_cast": Lidar,
     "sensor.lidar.ray_cast_semantic": SemanticLidar,
     "sensor.other.collision": CollisionSensor,
