@@ -16,6 +16,9 @@ _STOP = 0.1
 #: Largest accelerations asked of the pedals where the command names none, m/s².
 _MOST_ACCEL, _MOST_BRAKE = 3.0, 8.0
 
+#: How much the latest acceleration counts in the smoothed one.
+_NEW_SHARE = 0.2
+
 
 @dataclass
 class _Loop:
@@ -37,28 +40,30 @@ class AckermannState:
     def __init__(self, command: AckermannControl) -> None:
         self.command = command
         self._speed, self._accel = _Loop(), _Loop()
-        self._target = 0.0
-        self._pedal = 0.0
+        self._pedal = self._smooth = 0.0
         self._last_speed: float | None = None
         self._steer: float | None = None
 
     def control(self, vehicle: Vehicle, settings: AckermannSettings, dt: float) -> VehicleControl:
         """Pedals and steering for the next ``dt`` seconds."""
         command, speed = self.command, vehicle.speed
-        accel = 0.0 if self._last_speed is None else (speed - self._last_speed) / dt
+        now = 0.0 if self._last_speed is None else (speed - self._last_speed) / dt
         self._last_speed = speed
+        # pedals act within a step: without smoothing the second loop would swing between them
+        self._smooth += _NEW_SHARE * (now - self._smooth)
+        accel = self._smooth
         steer = self._steering(vehicle, dt)
         if abs(command.speed) < _STOP and abs(speed) < 0.5:
-            self._target = self._pedal = 0.0
+            self._pedal = 0.0
             return VehicleControl(0.0, steer, 1.0, reverse=command.speed < 0.0)
         way = -1.0 if command.speed < 0.0 else 1.0
         gains = (settings.speed_kp, settings.speed_ki, settings.speed_kd)
-        self._target += self._speed.step((command.speed - speed) * way, gains, dt)
+        target = self._speed.step((command.speed - speed) * way, gains, dt)
         top = command.acceleration if command.acceleration > 0.0 else _MOST_ACCEL
         low = -command.acceleration if command.acceleration > 0.0 else -_MOST_BRAKE
-        self._target = min(max(self._target, low), top)
+        target = min(max(target, low), top)
         gains = (settings.accel_kp, settings.accel_ki, settings.accel_kd)
-        self._pedal += self._accel.step(self._target - accel * way, gains, dt)
+        self._pedal += self._accel.step(target - accel * way, gains, dt)
         self._pedal = min(max(self._pedal, -1.0), 1.0)
         throttle, brake = max(self._pedal, 0.0), max(-self._pedal, 0.0)
         return VehicleControl(throttle, steer, brake, reverse=way < 0.0)

@@ -366,7 +366,8 @@ class _Pair:
         """How much the pair's relative speed along (x, y) changes for one N s."""
         lever_a = self.arm_a[0] * y - self.arm_a[1] * x
         lever_b = self.arm_b[0] * y - self.arm_b[1] * x
-        return self.light[0] + self.light[1] + self.spin[0] * lever_a**2 + self.spin[1] * lever_b**2
+        turning = self.spin[0] * lever_a * lever_a + self.spin[1] * lever_b * lever_b
+        return float(self.light[0] + self.light[1] + turning)
 
     def _relative(self, state: list[list[float]]) -> tuple[float, float]:
         """Velocity of the second body against the first where they touch."""

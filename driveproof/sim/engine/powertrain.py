@@ -101,9 +101,10 @@ def _lengthwise(
     below, above = vehicles.torque[every, low], vehicles.torque[every, low + 1]
     torque = below + (place - low) * (above - below)
     spare = np.minimum(np.maximum(vehicles.top_speed - along * way, 0.0), 1.0)
-    torque *= throttle**_THROTTLE_POWER * spare
+    torque *= throttle**_THROTTLE_POWER * spare * (turning < vehicles.fastest)
     damping = vehicles.damping_zero + (vehicles.damping_full - vehicles.damping_zero) * throttle
-    force = way * (torque - damping * turning) * lever - mass * GRAVITY * slope + pushed
+    drag = damping * np.minimum(turning, vehicles.fastest)
+    force = way * (torque - drag) * lever - mass * GRAVITY * slope + pushed
     heavy = mass + vehicles.engine_inertia * lever**2
     resist = mass * ROLLING + 0.5 * AIR_DENSITY * vehicles.drag_area * along**2
     pedal = control[:, BRAKE] * vehicles.brake + control[:, HAND] * vehicles.hand_brake
@@ -131,6 +132,13 @@ def _shift(vehicles: VehicleTable, along: Float, throttle: Float, dt: float) -> 
     )
     down = free & (turning < vehicles.down[every, forward + 1]) & (forward > 1)
     wanted = np.where(reverse, -1, forward + up - down)
+    if (
+        turning > vehicles.fastest
+    ).any():  # put on the road at speed, or pushed: no engine turns so fast
+        fits = along[:, None] * vehicles.ratio[:, 2:] <= (
+            vehicles.up[:, 2:] * vehicles.radius[:, None]
+        )
+        wanted = np.where(turning > vehicles.fastest, fits.argmax(1) + 1, wanted)
     manual = (control[:, MANUAL] > 0.0) | ~vehicles.autobox
     if manual.any():
         wished = np.clip(control[:, GEAR].astype(np.int64), -1, vehicles.top_gear)
@@ -164,7 +172,7 @@ def _sideways(
     slide = across + pushed / mass * dt
     side = slide + _within(turned * lever - slide, grip * dt)
     if vehicles.cruising.any():
-        side = np.where(vehicles.cruising, vehicles.cruise[:, 1], side)
+        side = np.where(vehicles.cruising, vehicles.cruise[:, 1] + turned * lever, side)
     return side, turned
 
 

@@ -4,7 +4,7 @@ Engine, gearbox and drag were fitted by least squares to recordings of a Lincoln
 0.7 and 1.0 (20 Hz, Town04, the road's slope taken from the map); the ratios are those of the real six-speed gearbox.
 Fitted: engine torque over speed (``_ENGINE``), engine drag at full and at no throttle 0.0323 and 0.0930, engine
 inertia 0.0529 (a kilogram of vehicle, at the wheels, in a gear of ratio 1), rolling resistance 0.0914 m/s², air drag
-0.0006 /m, 0.0886 s without drive a shift, shifts up at 25.1 m/s over the ratio at full throttle and later at less,
+0.0006 /m, 0.1386 s without drive a shift (three steps of the recordings), shifts up at 25.1 m/s over the ratio at full throttle and later at less,
 and drive growing with throttle to the power of 1.41. Root mean square errors of speed over the whole recordings (up
 to 33.4 m/s): 0.08, 0.32 and 0.32 m/s. Other vehicles have the same engine a kilogram, times the strength of their class.
 """
@@ -37,7 +37,7 @@ _ENGINE = (
 _RATIOS = (4.584, 2.964, 1.912, 1.446, 1.0, 0.746)
 _UP, _HIGHEST = 25.12, 42.0
 _DAMPING_FULL, _DAMPING_ZERO, _INERTIA = 0.0323, 0.0930, 0.0529
-ROLLING, _AIR_DRAG, _SWITCH_TIME = 0.0914, 0.0006, 0.0886
+ROLLING, _AIR_DRAG, _SWITCH_TIME = 0.0914, 0.0006, 0.1386
 #: Final ratio: an engine of usual speeds and torques has the fitted forces with it.
 _FINAL = 6.6
 #: Deceleration of the brakes at full pedal without engine and air, from the same recordings, and of the hand brake, m/s².

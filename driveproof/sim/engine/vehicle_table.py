@@ -11,7 +11,7 @@ from driveproof.geometry.arrays import Bool, Float, Int
 from driveproof.sim.engine.table import Column, Columns
 
 #: Torque is tabled at this many equally spaced engine speeds from 0 to the highest.
-TORQUE_SAMPLES = 32
+TORQUE_SAMPLES = 43
 #: Reverse, neutral and up to eight forward gears.
 GEARS = 10
 
