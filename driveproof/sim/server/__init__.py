@@ -4,7 +4,7 @@ An unmodified ``carla`` client of the served version connects to it. This room i
 protocol, and the door between CARLA's left-handed degrees and the world's right-handed radians.
 """
 
-from driveproof.sim.server.debug_shapes import DebugShape, DebugShapes
+from driveproof.sim.server.debug_shapes import DebugShapes
 from driveproof.sim.server.serve import Address, PortTaken, ServerOptions, serve
 
-__all__ = ["Address", "DebugShape", "DebugShapes", "PortTaken", "ServerOptions", "serve"]
+__all__ = ["Address", "DebugShapes", "PortTaken", "ServerOptions", "serve"]

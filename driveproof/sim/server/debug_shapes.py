@@ -6,10 +6,14 @@ import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+import numpy as np
+
+from driveproof.geometry.arrays import Float
+from driveproof.render import DebugShape
 from driveproof.sim.engine import Pose3
-from driveproof.sim.server.messages import BOX, LEVEL, ROTATION, VECTOR, Vector
+from driveproof.sim.server.messages import BOX, ROTATION, VECTOR, BoxMessage
 from driveproof.sim.server.wire import (
     FLAG,
     REAL,
@@ -23,41 +27,17 @@ from driveproof.sim.server.wire import (
 
 #: The oldest shapes go when there are more.
 MAX_SHAPES = 4096
-
-Kind = Literal["point", "line", "arrow", "box", "string"]
+#: Metres that a point of size 1 spans, and the width of what has none.
+_POINT_SIZE, _THIN = 0.1, 0.1
+_KINDS = ("point", "line", "arrow", "box", "string")
 
 
 @dataclass(frozen=True, slots=True)
-class DebugShape:
-    """A shape in the world's frame, metres.
+class TimedShape:
+    """A shape, and how long to show it: seconds, 0 for one frame, negative for ever."""
 
-    Parameters
-    ----------
-    points
-        Its place, or begin and end; of a box its centre.
-    colour
-        Red, green, blue.
-    life_time
-        Seconds; 0 for one frame, negative for ever.
-    thickness
-        Line width or point size, in CARLA's unit (about metres for lines, decimetres for points).
-    arrow_size
-        Size of an arrow's head.
-    half_extent, rotation
-        Of a box.
-    text
-        Of a string.
-    """
-
-    kind: Kind
-    points: tuple[Vector, ...]
-    colour: tuple[int, int, int] = (255, 0, 0)
-    life_time: float = -1.0
-    thickness: float = 0.1
-    arrow_size: float = 0.0
-    half_extent: Vector = (0.0, 0.0, 0.0)
-    rotation: Pose3 = LEVEL
-    text: str = ""
+    shape: DebugShape
+    life_time: float
 
 
 _LINE = row(VECTOR, VECTOR, REAL)
@@ -70,37 +50,38 @@ _PRIMITIVES: tuple[Codec[Any], ...] = (
 )
 
 
-def _build(parts: tuple[Any, ...]) -> DebugShape:
+def _build(parts: tuple[Any, ...]) -> TimedShape:
     (index, fields), colour, life_time, _ = parts
-    kinds: tuple[Kind, ...] = ("point", "line", "arrow", "box", "string")
-    kind = kinds[index % len(kinds)]
+    kind = _KINDS[index % len(_KINDS)]
+    thickness, text = _THIN, ""
     if kind == "point":
-        return DebugShape(kind, fields[:1], colour, life_time, fields[1])
-    if kind == "line":
-        return DebugShape(kind, fields[:2], colour, life_time, fields[2])
-    if kind == "arrow":
-        (begin, end, thickness), head = fields
-        return DebugShape(kind, (begin, end), colour, life_time, thickness, head)
-    if kind == "string":
-        return DebugShape(kind, fields[:1], colour, life_time, text=fields[1])
-    box, rotation, thickness = fields
-    return DebugShape(
-        kind,
-        (box.offset,),
-        colour,
-        life_time,
-        thickness,
-        half_extent=box.half_extent,
-        rotation=rotation,
-    )
+        points, thickness = fields[:1], fields[1] * _POINT_SIZE
+    elif kind == "line":
+        points, thickness = fields[:2], fields[2]
+    elif kind == "arrow":
+        points, thickness = fields[0][:2], fields[0][2]
+    elif kind == "string":
+        points, text = fields[:1], fields[1]
+    else:
+        points, thickness = _outline(*fields[:2]), fields[2]
+    shape = DebugShape(kind, np.array(points, dtype=np.float64), colour, thickness, text)
+    return TimedShape(shape, life_time)
 
 
-def _no_answer(shape: DebugShape) -> tuple[Any, ...]:
+def _outline(box: BoxMessage, rotation: Pose3) -> Float:
+    """``[4, 3]`` the base of a box, which is what one sees of it from above."""
+    x, y, z = box.half_extent
+    corners = np.array([[x, y, -z], [-x, y, -z], [-x, -y, -z], [x, -y, -z]])
+    turned = corners @ rotation.matrix()[:3, :3].T
+    return np.asarray(turned + np.array(box.offset))
+
+
+def _no_answer(shape: TimedShape) -> tuple[Any, ...]:
     raise NotImplementedError("shapes are only received")
 
 
 #: The shapes of the world, then the same for the head-up display, which has no strings.
-DEBUG_SHAPE: Codec[DebugShape] = mapped(
+DEBUG_SHAPE: Codec[TimedShape] = mapped(
     row(variant(*_PRIMITIVES, *_PRIMITIVES[:4]), row(U8, U8, U8), REAL, FLAG), _build, _no_answer
 )
 
@@ -117,10 +98,10 @@ class DebugShapes:
     def __len__(self) -> int:
         return len(self._shapes)
 
-    def add(self, shape: DebugShape, now: float) -> None:
+    def add(self, timed: TimedShape, now: float) -> None:
         """Show a shape from the simulated time ``now`` in seconds."""
-        end = math.inf if shape.life_time < 0.0 else now + shape.life_time
-        self._shapes.append((end, shape))
+        end = math.inf if timed.life_time < 0.0 else now + timed.life_time
+        self._shapes.append((end, timed.shape))
 
     def expire(self, now: float) -> None:
         """Take away what has been shown long enough; called after a frame was drawn, so each is seen once."""

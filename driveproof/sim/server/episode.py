@@ -33,6 +33,7 @@ from driveproof.sim.server.versions import Version
 #: error there would end its process.
 MAX_GRAVES = 4096
 _STRING = 4
+_BUILDING = bytes([3])
 Kind = TypeVar("Kind", bound=Actor)
 
 
@@ -64,7 +65,7 @@ class Episode:
         self.physics = PhysicsBook()
         self.wheel_angles: dict[tuple[int, int], float] = {}
         self.packer = SnapshotPacker(engine)
-        self.sensors = SensorDeck(engine, streams, version)
+        self.sensors = SensorDeck(engine, streams, version, self.message_of)
         self._streams = streams
         self._graves: OrderedDict[int, BoxMessage] = OrderedDict()
 
@@ -177,6 +178,14 @@ class Episode:
             bytes(actor.tags),
             b"" if stream is None else self._streams.token(stream),
         )
+
+    def message_of(self, actor_id: int) -> ActorMessage:
+        """What a client learns of the actor of this id, or of a building if there is none (as CARLA names it)."""
+        actor = self.engine.actors.get(actor_id)
+        if actor is not None:
+            return self.message(actor)
+        nothing = BoxMessage((0.0,) * 3, (0.0,) * 3)
+        return ActorMessage(0, 0, Description(0, "static.building", {}), nothing, _BUILDING, b"")
 
     def _description(self, actor: Actor) -> Description:
         blueprint = self.library.get(actor.type_id)

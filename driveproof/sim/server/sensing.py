@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import logging
 import struct
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable
 
+import msgpack  # type: ignore[import-untyped]  # it has no stubs
 import numpy as np
 
+from driveproof.errors import UserError
 from driveproof.sim.engine import Actor, Engine
-from driveproof.sim.server.messages import POSE
+from driveproof.sim.sensors import CollisionEvent, ObstacleEvent, Sensor, make_sensor
+from driveproof.sim.server.messages import ACTOR, POSE, VECTOR, ActorMessage
 from driveproof.sim.server.streams import StreamHub
 from driveproof.sim.server.versions import Version
+from driveproof.sim.server.wire import REAL, row
 
 log = logging.getLogger(__name__)
 
+Found = bytes | CollisionEvent | ObstacleEvent
+
+_COLLISION = row(ACTOR, ACTOR, VECTOR)
+_OBSTACLE = row(ACTOR, ACTOR, REAL)
 _HEADER = struct.Struct("<QQd6f")
 #: Seconds by which rounding may make a sensor late.
 _EARLY_S = 1e-6
@@ -35,10 +42,19 @@ class SensorDeck:
     ----------
     streams
         Where their messages go; a stream is opened for each sensor and closed with it.
+    describe
+        Gives the message of an actor, for events that name actors.
     """
 
-    def __init__(self, engine: Engine, streams: StreamHub, version: Version) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        streams: StreamHub,
+        version: Version,
+        describe: Callable[[int], ActorMessage],
+    ) -> None:
         self._engine = engine
+        self._describe = describe
         self._streams = streams
         self._version = version
         self._mounted: dict[int, _Mounted] = {}
@@ -75,9 +91,19 @@ class SensorDeck:
             if self._engine.time - mounted.last < mounted.period - _EARLY_S:
                 continue
             mounted.last = self._engine.time
-            for body in mounted.measure(self._engine):
+            for found in mounted.measure(self._engine):
                 header = mounted.header(frame, self._engine.time)
-                self._streams.publish(mounted.stream, (header, body))
+                self._streams.publish(mounted.stream, (header, self._body(found)))
+
+    def _body(self, found: Found) -> bytes:
+        """What a sensor has found as the body of a message."""
+        if isinstance(found, bytes):
+            return found
+        measure = found.impulse if isinstance(found, CollisionEvent) else found.distance
+        codec = _COLLISION if isinstance(found, CollisionEvent) else _OBSTACLE
+        actors = self._describe(found.self_id), self._describe(found.other_id)
+        packed: bytes = msgpack.packb(codec.encode((*actors, measure)))
+        return packed
 
 
 class _Mounted:
@@ -89,7 +115,7 @@ class _Mounted:
         self.index = index
         self.period = float(actor.attributes.get("sensor_tick", 0.0) or 0.0)
         self.last = -np.inf
-        self._sensor: Any = None
+        self._sensor: Sensor | None = None
         self._is_broken = False
 
     def header(self, frame: int, time: float) -> bytes:
@@ -97,18 +123,21 @@ class _Mounted:
         location, rotation = POSE.encode(self.actor.pose)
         return _HEADER.pack(self.index, frame, time, *location, *rotation)
 
-    def measure(self, engine: Engine) -> Iterator[bytes]:
-        """The message bodies of this moment; a sensor that fails is silent from then on, and the log says why."""
+    def measure(self, engine: Engine) -> Iterable[Found]:
+        """Message bodies or events of this moment; a sensor that fails is silent from then on, and the log says why."""
         if self._is_broken:
-            return
+            return ()
         try:
             if self._sensor is None:
-                from driveproof.sim.sensors import make_sensor  # brings OpenCV
-
                 self._sensor = make_sensor(engine, self.actor)
-            body = self._sensor.measure(engine)
-        except Exception:
+            found = self._sensor.measure(engine)
+        except Exception as error:
             self._is_broken = True
-            log.exception("%s has failed and stays silent", self.actor)
-            return
-        yield from (body,) if isinstance(body, bytes) else body
+            log.error(
+                "%s has failed and stays silent: %s",
+                self.actor,
+                error,
+                exc_info=not isinstance(error, UserError),
+            )
+            return ()
+        return (found,) if isinstance(found, bytes) else found

@@ -18,6 +18,7 @@ from driveproof.sim.server.clock import SYNCHRONOUS_S, Clock
 from driveproof.sim.server.debug_shapes import DebugShapes
 from driveproof.sim.server.episode import Episode
 from driveproof.sim.server.messages import Settings
+from driveproof.sim.server.scenery import building_boxes
 from driveproof.sim.server.sensing import world_header
 from driveproof.sim.server.snapshot import MAP_CHANGED
 from driveproof.sim.server.streams import WORLD_STREAM, StreamHub
@@ -92,7 +93,8 @@ class World:
 
     def _make(self, map_name: str) -> Engine:
         started = time.perf_counter()
-        engine = Engine(self._town(map_name), self.library, self.seed)
+        town = self._town(map_name)
+        engine = Engine(town, self.library, self.seed, statics=building_boxes(town))
         log.info("%s is loaded (%.1f s)", map_name, time.perf_counter() - started)
         return engine
 
@@ -108,7 +110,7 @@ class World:
             self._episode.close()
         self._episodes += 1
         self.debug.clear()
-        engine.debug_shapes = self.debug
+        engine.debug_shapes = self.debug  # type: ignore[attr-defined]  # for sensors to look at
         self._episode = Episode(
             self._episodes, map_name, engine, self.library, self.streams, self.version
         )

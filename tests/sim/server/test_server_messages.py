@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from driveproof.sim.engine import Pose3
 from driveproof.sim.server import messages as m
-from driveproof.sim.server.debug_shapes import DEBUG_SHAPE
+from driveproof.sim.server.debug_shapes import DEBUG_SHAPE, MAX_SHAPES, DebugShapes
 from driveproof.sim.server.physics import PHYSICS
 from driveproof.sim.server.snapshot import carla_degrees
 from driveproof.sim.server.wire import (
@@ -179,18 +179,34 @@ def test_bricks() -> None:
 def test_debug_shapes_are_read() -> None:
     blue = [0, 0, 255]
     arrow = DEBUG_SHAPE.decode([[2, [[[0, 1, 0], [1, 0, 0], 0.1], 0.3]], blue, 5.0, True])
-    assert arrow.kind == "arrow"
-    assert arrow.points == ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0))
-    assert (arrow.arrow_size, arrow.life_time, arrow.colour) == (0.3, 5.0, (0, 0, 255))
+    assert arrow.shape.kind == "arrow"
+    assert arrow.shape.points.tolist() == [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0]]
+    assert (arrow.life_time, arrow.shape.colour) == (5.0, (0, 0, 255))
     point = DEBUG_SHAPE.decode([[5, [[0, 1, 0], 0.2]], blue, -1.0, True])
-    assert (point.kind, point.thickness) == ("point", 0.2)
+    assert point.shape.kind == "point"
     box = DEBUG_SHAPE.decode(
-        [[3, [[[1, 2, 3], [4, 5, 6], [0, 0, 0], 0], [0, 90, 0], 0.1]], blue, 0.0, True]
+        [[3, [[[10, 20, 3], [4, 1, 1], [0, 0, 0], 0], [0, 90, 0], 0.1]], blue, 0.0, True]
     )
-    assert (box.kind, box.points, box.half_extent) == ("box", ((1.0, -2.0, 3.0),), (4.0, 5.0, 6.0))
-    assert box.rotation.yaw == pytest.approx(-math.pi / 2)
+    low, high = box.shape.points.min(0), box.shape.points.max(0)
+    assert low == pytest.approx([9.0, -24.0, 2.0]), "turned a quarter, its length lies across"
+    assert high == pytest.approx([11.0, -16.0, 2.0])
     text = DEBUG_SHAPE.decode([[4, [[0, 0, 0], "hello", False]], blue, -1.0, True])
-    assert text.text == "hello"
+    assert text.shape.text == "hello"
+
+
+def test_debug_shapes_live_as_long_as_they_say() -> None:
+    shapes = DebugShapes()
+    for life_time in (0.0, 0.1, -1.0):
+        wire = [[4, [[0, 0, 0], str(life_time), False]], [1, 2, 3], life_time, True]
+        shapes.add(DEBUG_SHAPE.decode(wire), now=5.0)
+    seen = []
+    for now in (5.05, 5.1, 5.15):
+        seen.append([shape.text for shape in shapes])
+        shapes.expire(now)
+    assert seen == [["0.0", "0.1", "-1.0"], ["0.1", "-1.0"], ["-1.0"]]
+    for _ in range(MAX_SHAPES + 10):
+        shapes.add(DEBUG_SHAPE.decode(wire), now=6.0)
+    assert len(shapes) == MAX_SHAPES
 
 
 def test_physics_survives_messagepack() -> None:
