@@ -12,9 +12,9 @@ import numpy as np
 
 from driveproof.geometry.arrays import Float
 from driveproof.maps import LaneKind, SignalKind, TownMap
-from driveproof.render.buildings import build_blocks
+from driveproof.render.buildings import town_blocks
 from driveproof.render.labels import Label
-from driveproof.sim.engine import ActorKind, Engine, Pose3
+from driveproof.sim.engine import ActorKind, Engine, Pose3, StaticBox
 from driveproof.sim.engine.ground import Ground
 from driveproof.sim.engine.pose import rotation_matrices
 
@@ -49,6 +49,13 @@ class Hit:
     distance: float
 
 
+def building_boxes(town: TownMap) -> list[StaticBox]:
+    """The buildings of a town above the ground, as the engine wants them."""
+    blocks = town_blocks(town)
+    rows = np.column_stack([blocks.poses, blocks.base, blocks.sizes / 2.0]).tolist()
+    return [StaticBox(x, y, z + c, a, b, c, yaw) for x, y, yaw, z, a, b, c in rows]
+
+
 class Scenery:
     """The static things of an engine's town, and rays among them and the actors.
 
@@ -66,7 +73,11 @@ class Scenery:
     def things(self) -> tuple[Thing, ...]:
         """Buildings, then the heads and poles of the signals; numbered from 1."""
         town = self._engine.town
-        found = [*self._buildings(town), *self._signals(town)]
+        buildings = [
+            (Label.BUILDING, Pose3(b.x, b.y, b.z, yaw=b.heading), (b.half_x, b.half_y, b.half_z))
+            for b in building_boxes(town)
+        ]
+        found = [*buildings, *self._signals(town)]
         return tuple(
             Thing(key, f"{label.name.title()}_{key:05d}", label, pose, half)
             for key, (label, pose, half) in enumerate(found, 1)
@@ -110,18 +121,6 @@ class Scenery:
 
     def _heights(self, x: Float, y: Float, near_z: Float) -> Float:
         return self._ground.surface(x, y, near_z)[0]
-
-    def _buildings(self, town: TownMap) -> list[tuple[Label, Pose3, tuple[float, float, float]]]:
-        blocks = build_blocks(town.lanes)
-        if not len(blocks.poses):
-            return []
-        x, y = blocks.poses[:, 0], blocks.poses[:, 1]
-        base = self._heights(x, y, np.zeros(len(x)))
-        rows = np.column_stack([blocks.poses, blocks.sizes / 2.0, base]).tolist()
-        return [
-            (Label.BUILDING, Pose3(x, y, z + c, yaw=yaw), (a, b, c))
-            for x, y, yaw, a, b, c, z in rows
-        ]
 
     def _signals(self, town: TownMap) -> list[tuple[Label, Pose3, tuple[float, float, float]]]:
         found: list[tuple[Label, Pose3, tuple[float, float, float]]] = []
