@@ -17,7 +17,7 @@ from driveproof.render.mesh import join
 from driveproof.render.picture import Image
 from driveproof.render.raster import Lens, Raster
 from driveproof.render.scenery import scenery_of
-from driveproof.render.shading import shade
+from driveproof.render.shading import Looks, shade
 from driveproof.render.terrain import GRASS
 from driveproof.render.things import SHINE
 from driveproof.render.view import DebugShape, View
@@ -137,7 +137,8 @@ def _ground_from_above(view: View, frame: _Frame, range_m: float) -> Image:
     raster = Raster(lens)
     raster.draw(mesh)
     colours = _NOON.lit(mesh.colour, mesh.normals, mesh.shines)
-    image = shade(raster, mesh, colours, np.zeros((side, side), dtype=np.uint8), _NOON)
+    looks = Looks(colours, mesh.texture, mesh.shines, mesh.anchor)
+    image = shade(raster, looks, np.zeros((side, side), dtype=np.uint8), _NOON)
     size = (frame.px, frame.px)
     small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
     return np.ascontiguousarray(small[..., 2::-1])

@@ -101,8 +101,8 @@ def _figures(text: str) -> Float:
     high, wide, thick, step = 0.30, 0.13, 0.035, 0.19
     rings = []
     for place, figure in enumerate(text):
-        # Seen from the front the plate's left side (+y) is on the right.
-        middle = ((len(text) - 1) / 2.0 - place) * step
+        # Who reads it from the front has the plate's left (+y) on the right.
+        middle = (place - (len(text) - 1) / 2.0) * step
         for segment, (right, upper, level) in enumerate(_SEGMENTS):
             if not _DIGITS[int(figure)] >> segment & 1:
                 continue
@@ -110,7 +110,7 @@ def _figures(text: str) -> Float:
                 z = {0: 0.5, 3: 0.0, 6: -0.5}[segment] * high
                 y0, y1, z0, z1 = -wide / 2, wide / 2, z - thick / 2, z + thick / 2
             else:
-                y = (0.5 - right) * wide
+                y = (right - 0.5) * wide
                 y0, y1 = y - thick / 2, y + thick / 2
                 z0 = 0.0 if upper else -high / 2
                 z1 = z0 + high / 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from driveproof.render.view import Weather
 
 Colour3 = tuple[float, float, float]
 #: Steps of the table of air, in a metre; entries of the tables of air and sky.
-AIR_STEPS, AIR_ENTRIES, SKY_ENTRIES = 4, 4096, 256
+AIR_STEPS, AIR_ENTRIES, SKY_ENTRIES = 2, 8192, 256
 
 
 class WeatherNumbers(Protocol):
@@ -94,7 +94,7 @@ class Light:
 
     @property
     def air(self) -> Float32:
-        """``[4096]`` share of an object's own light that comes through so many quarter metres."""
+        """``[8192]`` share of an object's own light that comes through so many half metres."""
         return _air(self)
 
     @property
@@ -119,12 +119,17 @@ def _sky(light: Light) -> Float32:
 
 _DAY = (np.array([96.0, 150, 214]), np.array([202.0, 217, 230]), np.array([1.0, 0.99, 0.96]))
 _DUSK = (np.array([92.0, 104, 150]), np.array([240.0, 188, 138]), np.array([0.80, 0.70, 0.62]))
-_DARK = (np.array([8.0, 10, 22]), np.array([30.0, 32, 46]), np.array([0.26, 0.28, 0.36]))
+_DARK = (np.array([8.0, 10, 22]), np.array([30.0, 32, 46]), np.array([0.30, 0.32, 0.40]))
 _GREY = (np.array([148.0, 157, 167]), np.array([192.0, 197, 202]), np.array([0.84, 0.86, 0.88]))
 
 
 def light_of(weather: WeatherNumbers) -> Light:
     """The light of CARLA's weather numbers (percent, degrees; the sun's azimuth is left-handed)."""
+    return _light(Numbers(*(float(getattr(weather, item.name)) for item in fields(Numbers))))
+
+
+@lru_cache(maxsize=16)
+def _light(weather: Numbers) -> Light:
     altitude = float(np.clip(weather.sun_altitude_angle, -90.0, 90.0))
     low = float(np.clip((18.0 - altitude) / 18.0, 0.0, 1.0))
     night = float(np.clip((4.0 - altitude) / 8.0, 0.0, 1.0))
@@ -188,4 +193,4 @@ def named_light(weather: Weather, sun: tuple[float, float]) -> Light:
     """The light of a named weather; ``sun`` is azimuth (right-handed) and elevation in radians."""
     azimuth, elevation = np.degrees(sun)
     numbers = {"sun_azimuth_angle": -azimuth, "sun_altitude_angle": elevation} | _SKIES[weather]
-    return light_of(Numbers(**numbers))
+    return _light(Numbers(**numbers))

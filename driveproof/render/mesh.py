@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,7 +51,7 @@ class Mesh:
     def __len__(self) -> int:
         return len(self.label)
 
-    @property
+    @cached_property
     def normals(self) -> Float:
         """``[P, 3]`` unit normals, of the first, middle and last corner."""
         start, stop = self.first[:-1], self.first[1:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import cv2
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from driveproof.geometry.arrays import Float, Float32
 from driveproof.render.labels import Label
 from driveproof.render.light import Light
-from driveproof.render.mesh import EMPTY, Mesh, join
+from driveproof.render.mesh import EMPTY, Mesh
 from driveproof.render.raster import Lens, Raster
 from driveproof.render.scenery import DETAIL_M, REACH_M, Part, Scenery
-from driveproof.render.shading import BEAM, SHADOW, shade
+from driveproof.render.shading import BEAM, SHADOW, Looks, shade
 from driveproof.render.terrain import plain
 from driveproof.render.things import Things
 
@@ -25,7 +25,8 @@ Image = NDArray[np.uint8]
 THINGS_M, SHADOWS_M = 250.0, 70.0
 #: Depth of the sky, metres: the largest value of CARLA's depth camera.
 SKY_M = 1000.0
-_PLAIN_DROP_M = 2.0
+#: The plain to the horizon lies so far below the lowest tile, metres.
+_PLAIN_DROP_M = 1.5
 
 
 @dataclass(frozen=True)
@@ -101,19 +102,21 @@ class Picture:
         bodies = [_in_sight(things, lens) for things in (scene.things, scene.fixed)]
         self._parts = [*(Part(things.mesh()) for things in bodies), Part(scene.extra)]
         if scene.scenery is not None:
-            self._parts += scene.scenery.seen_by(lens, detail, reach)
-            ground = scene.scenery.height(float(lens.origin[0]), float(lens.origin[1]))
-            self._parts.append(Part(plain(lens.origin[:2], ground - _PLAIN_DROP_M, 0.8 * reach)))
+            tiles, low = scene.scenery.seen_by(lens, detail, reach)
+            land = plain(lens.origin[:2], low - _PLAIN_DROP_M, 0.5 * reach)
+            self._parts += [*tiles, Part(land)]
         else:
             self._parts.append(Part(plain(lens.origin[:2], 0.0, 0.0)))
         self.raster = Raster(lens)
         for part in self._parts:
             self.raster.draw(part.mesh)
 
-    @cached_property
-    def mesh(self) -> Mesh:
-        """Everything that was drawn; polygon ``i`` is number ``i`` of the raster."""
-        return join([part.mesh for part in self._parts])
+    def column(self, name: str) -> NDArray[Any]:
+        """``[P, ...]`` a column of :class:`~driveproof.render.mesh.Mesh` (or "normals") for all that was drawn.
+
+        Row ``i`` belongs to number ``i`` of the raster.
+        """
+        return np.concatenate([getattr(part.mesh, name) for part in self._parts])
 
     def depth(self) -> Float32:
         """``[H, W]`` metres along the optical axis, 1000 for the sky."""
@@ -122,12 +125,12 @@ class Picture:
 
     def labels(self) -> Image:
         """``[H, W]`` :class:`~driveproof.render.labels.Label`."""
-        table = np.append(self.mesh.label, np.uint8(Label.SKY))
+        table = np.append(self.column("label"), np.uint8(Label.SKY))
         return np.asarray(table[self.raster.ids], dtype=np.uint8)
 
     def owners(self) -> NDArray[np.int32]:
         """``[H, W]`` numbers of the actors, 0 where the town or the sky is."""
-        table = np.append(self.mesh.owner, np.int32(0))
+        table = np.append(self.column("owner"), np.int32(0))
         return np.asarray(table[self.raster.ids], dtype=np.int32)
 
     def bgra(self, light: Light, samples: int = 1) -> Image:
@@ -141,7 +144,8 @@ class Picture:
             shadows = things.where(close).shadows(np.array(light.sun))
             self.raster.cover(shadows, mask, SHADOW, 0.12)
         colours = np.concatenate([part.colours(light) for part in self._parts])
-        image = shade(self.raster, self.mesh, colours, mask, light)
+        looks = Looks(colours, *(self.column(name) for name in ("texture", "shines", "anchor")))
+        image = shade(self.raster, looks, mask, light)
         self._shine(image, light, samples)
         if light.rain > 0.0:
             _streaks(image, light.rain, self.scene.seed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numba
 import numpy as np
@@ -36,7 +37,7 @@ class Lens:
     width: int
     height: int
 
-    @property
+    @cached_property
     def numbers(self) -> Float:
         """``[15]`` origin, axes row by row, focal length, middle of the picture: what the kernels take."""
         middle = [self.focal, self.width / 2.0, self.height / 2.0]

@@ -24,6 +24,8 @@ TILE_M = 64.0
 DETAIL_M, REACH_M = 130.0, 330.0
 _RADIUS_M = TILE_M * 0.7072
 _KEEP_TILES = 900
+#: Lists of tiles are kept for places so far apart, and for so many places.
+_STRIDE_M, _KEEP_VIEWS = 16.0, 256
 #: A tile may be this much higher or lower than its middle, with its buildings, metres.
 _TALL_M = 20.0
 
@@ -61,7 +63,7 @@ class Scenery:
         self._terrain = Terrain(town.lanes)
         self._roads = Roads(town, TILE_M)
         self._kept: OrderedDict[Key, Part] = OrderedDict()
-        self._heights: dict[tuple[int, int], float] = {}
+        self._views: dict[tuple[int, int, float], tuple[Int, Float]] = {}
         self._block_tiles = self._roads.tile_of(self.blocks.poses)
 
     def height(self, x: float, y: float) -> float:
@@ -83,18 +85,27 @@ class Scenery:
     def _road_points(self) -> cKDTree:
         return cKDTree(self.town.lanes.centre[:, :2])
 
-    def seen_by(self, lens: Lens, detail: float = DETAIL_M, reach: float = REACH_M) -> list[Part]:
-        """The tiles in sight, the nearest first."""
-        tiles = self._tiles_around(lens.origin, reach)
-        heights = np.array([self._height(int(x), int(y)) for x, y in tiles])
+    def seen_by(
+        self, lens: Lens, detail: float = DETAIL_M, reach: float = REACH_M
+    ) -> tuple[list[Part], float]:
+        """The tiles in sight, the nearest first, and the height of the lowest one around (in sight or not)."""
+        tiles, heights = self._around(float(lens.origin[0]), float(lens.origin[1]), reach)
         centres = np.column_stack([(tiles + 0.5) * TILE_M, heights])
         seen = lens.sees(centres, np.full(len(tiles), _RADIUS_M + _TALL_M))
-        distance = np.linalg.norm(centres[:, :2] - lens.origin[:2], axis=1)
+        distance = np.hypot(centres[:, 0] - lens.origin[0], centres[:, 1] - lens.origin[1])
         order = np.flatnonzero(seen)[np.argsort(distance[seen], kind="stable")]
-        return [
-            self._part((int(tiles[n, 0]), int(tiles[n, 1]), bool(distance[n] > detail)))
-            for n in order
-        ]
+        keys = np.column_stack([tiles[order], distance[order] > detail]).tolist()
+        return [self._part((i, j, bool(coarse))) for i, j, coarse in keys], float(heights.min())
+
+    def _around(self, x: float, y: float, reach: float) -> tuple[Int, Float]:
+        """Tiles ``[n, 2]`` within ``reach`` metres of a point near (x, y), and their heights ``[n]``; kept."""
+        key = (round(x / _STRIDE_M), round(y / _STRIDE_M), reach)
+        if key not in self._views:
+            if len(self._views) >= _KEEP_VIEWS:
+                self._views.pop(next(iter(self._views)))
+            tiles = self._tiles_around(np.array([key[0] * _STRIDE_M, key[1] * _STRIDE_M]), reach)
+            self._views[key] = tiles, self._terrain.heights(np.asarray((tiles + 0.5) * TILE_M, dtype=np.float64))
+        return self._views[key]
 
     def ground_around(self, x: float, y: float, reach: float, z: float) -> list[Mesh]:
         """Land, roads and marks within ``reach`` metres in detail, without buildings and without what crosses high above ``z``."""
@@ -115,11 +126,6 @@ class Scenery:
         middle = (tiles + 0.5) * TILE_M
         near = np.linalg.norm(middle - origin[:2], axis=1) < reach
         return np.asarray(tiles[near | (len(tiles) == 1)], dtype=np.int64)
-
-    def _height(self, i: int, j: int) -> float:
-        if (i, j) not in self._heights:
-            self._heights[i, j] = self.height((i + 0.5) * TILE_M, (j + 0.5) * TILE_M)
-        return self._heights[i, j]
 
     def _part(self, key: Key) -> Part:
         if key in self._kept:

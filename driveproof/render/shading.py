@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from driveproof.geometry.arrays import Float, Float32
+from driveproof.geometry.arrays import Float32
 from driveproof.render.labels import Texture
 from driveproof.render.light import AIR_ENTRIES, AIR_STEPS, SKY_ENTRIES, Light
-from driveproof.render.mesh import Mesh
 from driveproof.render.raster import Ids, Mask, Raster
 
 #: Values of the mask that is laid over what is seen.
@@ -20,67 +20,91 @@ _ASPHALT, _FACADE, _GRASS = int(Texture.ASPHALT), int(Texture.FACADE), int(Textu
 _PAINT = int(Texture.PAINT)
 #: Windows and grains are drawn up to these distances, metres.
 _WINDOW_M, _GRAIN_M = 140.0, 60.0
+#: Headlights fade to 1/e over this, metres.
+_BEAM_M = 22.0
 _STOREY_M, _BAY_M = 3.2, 2.9
+#: A window's sides, sill and lintel as shares of its bay and storey.
+_SILL = (np.float32(0.22), np.float32(0.78), np.float32(0.28), np.float32(0.78))
 
 
-def shade(
-    raster: Raster, mesh: Mesh, colours: Float32, mask: Mask, light: Light
-) -> NDArray[np.uint8]:
-    """BGRA ``[H, W, 4]`` of a raster that shows ``mesh``, whose polygons have ``colours`` ``[P, 3]``."""
+@dataclass(frozen=True)
+class Looks:
+    """How each of P polygons looks: ``colours`` ``[P, 3]`` in the present light, and columns of their mesh."""
+
+    colours: Float32
+    texture: NDArray[np.uint8]
+    shines: NDArray[np.bool_]
+    anchor: Float32
+
+
+def shade(raster: Raster, looks: Looks, mask: Mask, light: Light) -> NDArray[np.uint8]:
+    """BGRA ``[H, W, 4]`` of a raster; ``mask`` ``[H, W]`` says where there are shadows and beams."""
     lens = raster.lens
     image = np.empty((lens.height, lens.width, 4), dtype=np.uint8)
-    numbers = np.array([light.night, light.wet, *light.sun, 1.0 - light.contrast], dtype=np.float64)
     _shade(
         raster.ids,
         raster.inverse,
-        colours,
-        mesh.texture,
-        mesh.shines,
-        mesh.anchor,
+        looks.colours,
+        looks.texture,
+        looks.shines,
+        looks.anchor,
         mask,
-        lens.numbers,
+        lens.numbers.astype(np.float32),
         light.air,
         light.sky,
         np.array(light.horizon, dtype=np.float32),
-        numbers,
+        np.float32(light.night),
+        np.float32(light.wet),
+        np.float32(0.35 + 0.3 * (1.0 - light.contrast)),
         image,
     )
     return image
 
 
 @numba.njit(nogil=True, cache=True, inline="always")
-def _dice(a: int, b: int) -> float:
+def _dice(a: np.int32, b: np.int32) -> np.float32:
     """A number in [0, 1) of a cell, the same everywhere."""
-    state = (a * 374761393 + b * 668265263) & 0xFFFFFFFF
-    state = ((state ^ (state >> 13)) * 1274126177) & 0xFFFFFFFF
-    return float((state ^ (state >> 16)) & 0xFFFF) / 65536.0
+    state = np.uint32(a) * np.uint32(374761393) + np.uint32(b) * np.uint32(668265263)
+    state = (state ^ (state >> np.uint32(13))) * np.uint32(1274126177)
+    return np.float32((state ^ (state >> np.uint32(16))) & np.uint32(0xFFFF)) * np.float32(
+        1.0 / 65536.0
+    )
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _cell(value: np.float32) -> np.int32:
+    """The whole number below, for numbers above -100,000."""
+    return np.int32(value + np.float32(1e5)) - np.int32(100000)
 
 
 @numba.njit(nogil=True, cache=True)
-def _windows(along: float, up: float, depth: float, night: float) -> tuple[float, float]:
+def _windows(
+    along: np.float32, up: np.float32, depth: np.float32, night: np.float32
+) -> tuple[np.float32, np.float32]:
     """Factor on a wall's colour, and how much a lit window adds."""
-    if depth > _WINDOW_M or up < 0.4:
-        return 1.0, 0.0
-    bay, storey = math.floor(along / _BAY_M), math.floor(up / _STOREY_M)
-    x, y = along / _BAY_M - bay, up / _STOREY_M - storey
-    if x < 0.22 or x > 0.78 or y < 0.28 or y > 0.78:
-        return 1.0, 0.0
-    fade = 1.0 - depth / _WINDOW_M
-    lamp = 0.0
-    if night > 0.0 and _dice(int(bay), int(storey)) > 0.62:
-        lamp = night * fade
-    return 1.0 - 0.55 * fade, lamp
+    none = np.float32(0.0)
+    if up < np.float32(0.4):
+        return np.float32(1.0), none
+    u, v = along * np.float32(1.0 / _BAY_M), up * np.float32(1.0 / _STOREY_M)
+    bay, storey = _cell(u), _cell(v)
+    x, y = u - np.float32(bay), v - np.float32(storey)
+    if x < _SILL[0] or x > _SILL[1] or y < _SILL[2] or y > _SILL[3]:
+        return np.float32(1.0), none
+    fade = np.float32(1.0) - depth * np.float32(1.0 / _WINDOW_M)
+    if night > none and _dice(bay, storey) > np.float32(0.62):
+        return np.float32(1.0) - np.float32(0.55) * fade, night * fade
+    return np.float32(1.0) - np.float32(0.55) * fade, none
 
 
-@numba.njit(nogil=True, cache=True)
-def _grain(texture: int, x: float, y: float, depth: float) -> float:
+@numba.njit(nogil=True, cache=True, inline="always")
+def _grain(texture: int, x: np.float32, y: np.float32, depth: np.float32) -> np.float32:
     """Factor of the roughness of asphalt or grass at a place."""
-    fade = 1.0 - depth / _GRAIN_M
+    fade = np.float32(1.0) - depth * np.float32(1.0 / _GRAIN_M)
+    size, depth = np.float32(6.0), np.float32(0.07)
     if texture == _GRASS:
-        coarse = _dice(math.floor(x * 0.4), math.floor(y * 0.4)) - 0.5
-        return 1.0 + fade * 0.10 * coarse
-    fine = _dice(math.floor(x * 6.0), math.floor(y * 6.0)) - 0.5
-    return 1.0 + fade * 0.07 * fine
+        size, depth = np.float32(0.4), np.float32(0.10)
+    dice = _dice(_cell(x * size), _cell(y * size)) - np.float32(0.5)
+    return np.float32(1.0) + fade * depth * dice
 
 
 @numba.njit(nogil=True, cache=True)
@@ -92,56 +116,66 @@ def _shade(
     shines: NDArray[np.bool_],
     anchor: Float32,
     mask: Mask,
-    lens: Float,
+    lens: Float32,
     air: Float32,
     sky: Float32,
     fog: Float32,
-    light: Float,
+    night: np.float32,
+    wet: np.float32,
+    shadow: np.float32,
     image: NDArray[np.uint8],
 ) -> None:
     height, width = ids.shape
-    night, wet = light[0], light[1]
-    shadow = light[5]
+    one, half, most = np.float32(1.0), np.float32(0.5), np.float32(255.0)
+    step = one / lens[12]
     for row in range(height):
-        rise = (lens[14] - row - 0.5) / lens[12]
+        rise = (lens[14] - np.float32(row) - half) * step
+        east, north, up = (
+            lens[3] + lens[5] * rise,
+            lens[6] + lens[8] * rise,
+            lens[9] + lens[11] * rise,
+        )
         for column in range(width):
-            aside = (lens[13] - column - 0.5) / lens[12]
             polygon = ids[row, column]
+            aside = (lens[13] - np.float32(column) - half) * step
             if polygon < 0:
-                length = math.sqrt(1.0 + aside * aside + rise * rise)
-                sine = (lens[9] + lens[10] * aside + lens[11] * rise) / length
-                entry = min(SKY_ENTRIES - 1, int((sine + 1.0) * 0.5 * SKY_ENTRIES))
+                sine = (up + lens[10] * aside) / math.sqrt(one + aside * aside + rise * rise)
+                entry = min(SKY_ENTRIES - 1, int((sine + one) * half * np.float32(SKY_ENTRIES)))
                 for k in range(3):
                     image[row, column, 2 - k] = np.uint8(sky[entry, k])
                 image[row, column, 3] = 255
                 continue
-            depth = 1.0 / inverse[row, column]
-            factor, lamp, mirror = 1.0, 0.0, 0.0
+            depth = one / inverse[row, column]
+            factor, lamp, mirror, beam = one, np.float32(0.0), np.float32(0.0), np.float32(0.0)
             kind = texture[polygon]
-            if kind != 0 and depth < _WINDOW_M:
-                x = lens[0] + depth * (lens[3] + lens[4] * aside + lens[5] * rise)
-                y = lens[1] + depth * (lens[6] + lens[7] * aside + lens[8] * rise)
+            if kind != 0:
                 if kind == _FACADE:
-                    z = lens[2] + depth * (lens[9] + lens[10] * aside + lens[11] * rise)
-                    along = (x - anchor[polygon, 0]) * anchor[polygon, 2]
-                    along += (y - anchor[polygon, 1]) * anchor[polygon, 3]
-                    factor, lamp = _windows(along, z - anchor[polygon, 4], depth, night)
-                elif kind != _PAINT and depth < _GRAIN_M:
+                    if depth < np.float32(_WINDOW_M):
+                        x = lens[0] + depth * (east + lens[4] * aside) - anchor[polygon, 0]
+                        y = lens[1] + depth * (north + lens[7] * aside) - anchor[polygon, 1]
+                        z = lens[2] + depth * (up + lens[10] * aside) - anchor[polygon, 4]
+                        along = x * anchor[polygon, 2] + y * anchor[polygon, 3]
+                        factor, lamp = _windows(along, z, depth, night)
+                elif kind != _PAINT and depth < np.float32(_GRAIN_M):
+                    x = lens[0] + depth * (east + lens[4] * aside)
+                    y = lens[1] + depth * (north + lens[7] * aside)
                     factor = _grain(kind, x, y, depth)
-            if wet > 0.0 and kind in (_ASPHALT, _PAINT):
-                mirror = wet * min(0.45, 0.06 + depth / 110.0)
-                factor *= 1.0 - 0.35 * wet
-            if not shines[polygon]:
+                if wet > np.float32(0.0) and kind in (_ASPHALT, _PAINT):
+                    mirror = wet * min(
+                        np.float32(0.45), np.float32(0.06) + depth * np.float32(1.0 / 110.0)
+                    )
+                    factor *= one - np.float32(0.35) * wet
+            if mask[row, column] != 0 and not shines[polygon]:
                 if mask[row, column] == SHADOW:
-                    factor *= 0.35 + 0.3 * shadow
-                elif mask[row, column] == BEAM:
-                    factor *= 1.0 + 1.9 * night
-            clear = air[min(AIR_ENTRIES - 1, int(depth * AIR_STEPS))]
+                    factor *= shadow
+                else:
+                    beam = night * np.float32(math.exp(-depth * np.float32(1.0 / _BEAM_M)))
+            clear = air[min(AIR_ENTRIES - 1, int(depth * np.float32(AIR_STEPS)))]
             for k in range(3):
                 value = colours[polygon, k] * factor
-                if lamp > 0.0:
-                    value += lamp * (210.0 - 45.0 * k)
+                value *= one + beam * (np.float32(2.6) - np.float32(0.45) * np.float32(k))
+                value += lamp * (np.float32(210.0) - np.float32(45.0) * np.float32(k))
                 value += mirror * (fog[k] - value)
                 value = fog[k] + clear * (value - fog[k])
-                image[row, column, 2 - k] = np.uint8(min(255.0, value))
+                image[row, column, 2 - k] = np.uint8(min(most, value))
             image[row, column, 3] = 255

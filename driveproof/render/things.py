@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,18 +84,26 @@ class Things:
         owner = np.repeat(np.arange(len(count)), count)
         face = _ranges(FIRST[self.shape], count)
         sides = CATALOGUE.count[face]
-        point = _ranges(CORNER[face], sides)
-        thing = np.repeat(owner, sides)
-        sizes = np.maximum(self.sizes - 2.0 * _SHRINK_M, 1e-3)[thing]
-        local = CATALOGUE.corners[point] * sizes
-        corners = np.einsum("nij,nj->ni", self.axes[thing], local) + self.place[thing]
         first = np.concatenate([[0], np.cumsum(sides)])
+        corners = np.empty((int(first[-1]), 3))
+        sizes = np.maximum(self.sizes - 2.0 * _SHRINK_M, 1e-3)
+        _place(
+            CATALOGUE.corners,
+            CORNER,
+            CATALOGUE.decal,
+            face,
+            owner,
+            sizes,
+            self.axes,
+            self.place,
+            corners,
+        )
         role = CATALOGUE.role[face]
         shines = self.lit[owner, role] & (role != Role.PLAIN)
         colour = CATALOGUE.paint[face, None] * self.colours[owner] + CATALOGUE.fixed[face]
         colour[shines] = SHINE[role[shines]]
         own = CATALOGUE.label[face]
-        mesh = Mesh(
+        return Mesh(
             corners,
             first,
             colour.astype(np.float32),
@@ -104,10 +114,6 @@ class Things:
             shines,
             np.zeros((len(face), 5), dtype=np.float32),
         )
-        decal = np.repeat(CATALOGUE.decal[face], sides)
-        lift = np.repeat(mesh.normals, sides, axis=0)[decal] * DECAL_M
-        corners[decal] += lift
-        return mesh
 
     def shadows(self, sun: Float) -> Mesh:
         """What their boxes shade of a level ground at their feet, the sun's direction being ``sun`` ``[3]``."""
@@ -127,6 +133,47 @@ class Things:
                 np.stack([foot[:, start], foot[:, after], top[:, after], top[:, start]], axis=1)
             )
         return mesh_of(np.concatenate(rings), (0, 0, 0), 0)
+
+
+@numba.njit(nogil=True, cache=True)
+def _place(
+    unit: Float,
+    starts: Int,
+    decal: Bool,
+    face: Int,
+    owner: Int,
+    sizes: Float,
+    axes: Float,
+    place: Float,
+    corners: Float,
+) -> None:
+    """Fill ``corners`` with those of each ``face`` ``[F]`` on the thing ``owner`` ``[F]``; decals are lifted off."""
+    local, normal = np.empty((16, 3)), np.empty(3)
+    row = 0
+    for k in range(len(face)):
+        start, thing = starts[face[k]], owner[k]
+        count = starts[face[k] + 1] - start
+        for n in range(count):
+            for axis in range(3):
+                local[n, axis] = unit[start + n, axis] * sizes[thing, axis]
+        if decal[face[k]]:
+            middle = 1 if count == 3 else count // 2
+            last = count - 1
+            for axis in range(3):
+                b, c = (axis + 1) % 3, (axis + 2) % 3
+                normal[axis] = (local[middle, b] - local[0, b]) * (local[last, c] - local[0, c])
+                normal[axis] -= (local[middle, c] - local[0, c]) * (local[last, b] - local[0, b])
+            length = math.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2) + 1e-12
+            for n in range(count):
+                for axis in range(3):
+                    local[n, axis] += DECAL_M * normal[axis] / length
+        for n in range(count):
+            for axis in range(3):
+                value = place[thing, axis]
+                for m in range(3):
+                    value += axes[thing, axis, m] * local[n, m]
+                corners[row, axis] = value
+            row += 1
 
 
 def _ranges(starts: Int, counts: Int) -> Int:

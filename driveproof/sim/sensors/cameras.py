@@ -102,8 +102,8 @@ class NormalsCamera(CameraSensor):
 
     def pixels(self, picture: Picture, engine: Engine) -> Pixels:
         """See :class:`CameraSensor`."""
-        local = picture.mesh.normals @ picture.lens.axes
-        backward = (local[:, 0] > 0.0) & picture.mesh.sided
+        local = picture.column("normals") @ picture.lens.axes
+        backward = (local[:, 0] > 0.0) & picture.column("sided")
         local[backward] *= -1.0
         seen = np.column_stack([-local[:, 1], local[:, 2], -local[:, 0]])
         table = np.round((np.vstack([seen, [0.0, 0.0, 1.0]]) + 1.0) * 127.5).astype(np.uint32)

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 
 #: The radius that CARLA calculates with, metres.
 EARTH_M = 6378137.0
+#: Scale of the projection on its central meridian.
+SCALE = 0.9996
 _HEAD = 20_000
 
 
 @dataclass(frozen=True)
 class Geodesy:
-    """A spherical Mercator projection around ``latitude``, ``longitude`` (degrees), as CARLA has it."""
+    """Transverse Mercator on a sphere around ``latitude``, ``longitude`` (degrees), as CARLA 0.9.16's clients calculate.
+
+    In that version latitude grows with CARLA's y, which the compass calls south (0.9.15 mirrored it).
+    Source: Snyder, Map Projections: A Working Manual, equations 8-6 and 8-7.
+    """
 
     latitude: float
     longitude: float
@@ -27,13 +33,12 @@ class Geodesy:
         return Geodesy(lat, lon)
 
     def locate(self, x: float, y: float, z: float) -> tuple[float, float, float]:
-        """Latitude, longitude (degrees) and altitude (metres) of a right-handed world point (x east, y north)."""
-        scale = math.cos(math.radians(self.latitude))
-        east = scale * math.radians(self.longitude) * EARTH_M + x
-        north = scale * EARTH_M * math.log(math.tan(math.radians(90.0 + self.latitude) / 2.0)) + y
-        longitude = math.degrees(east / (EARTH_M * scale))
-        latitude = 2.0 * math.degrees(math.atan(math.exp(north / (EARTH_M * scale)))) - 90.0
-        return latitude, longitude, z
+        """Latitude, longitude (degrees) and altitude (metres) of a right-handed world point ``x, y, z``."""
+        across = x / (SCALE * EARTH_M)
+        along = -y / (SCALE * EARTH_M) + math.radians(self.latitude)
+        latitude = math.asin(math.sin(along) / math.cosh(across))
+        longitude = math.atan2(math.sinh(across), math.cos(along))
+        return math.degrees(latitude), self.longitude + math.degrees(longitude), z
 
 
 def _number(text: str) -> float:
