@@ -29,6 +29,8 @@ GROUPS = (
     "evaluate",
     "validate",
     "sim",
+    "routes",
+    "scenarios",
 )
 COMMANDS = ("doctor", "publish", "report")
 

@@ -16,6 +16,7 @@ from driveproof.config.evaluate import EvaluateParams
 from driveproof.config.mcq import McqParams
 from driveproof.config.publish import PublishParams
 from driveproof.config.report import ReportParams
+from driveproof.config.scenarios import ScenariosParams
 from driveproof.config.scenes import ScenesParams
 from driveproof.config.sft import SftParams
 from driveproof.config.sweep import SweepParams
@@ -31,6 +32,7 @@ class Params(Section):
 
     seed: Seed = 0
     collect: CollectParams = CollectParams()
+    scenarios: ScenariosParams = ScenariosParams()
     scenes: ScenesParams = ScenesParams()
     codebook: CodebookParams = CodebookParams()
     sweep: SweepParams = SweepParams()

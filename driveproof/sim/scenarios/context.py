@@ -18,7 +18,6 @@ from driveproof.sim.routes import Parameter, Place
 from driveproof.sim.scenarios.cast import Cast, Puppet
 from driveproof.sim.scenarios.places import Conflict, NoPlace, conflicts, crossing_at
 
-
 WAITING, WAITING_M = 0.5, 40.0
 """Slower than the first (m/s) and nearer than the second (m), the ego waits for something."""
 

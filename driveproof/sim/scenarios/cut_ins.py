@@ -119,7 +119,7 @@ def _lane_on_the_right(path: Path, s: float) -> bool:
 class HighwayCutIn(Scenario):
     """A vehicle that drives beside the ego changes into its lane closely ahead and slows down."""
 
-    towns = ("Town05", "Town04")
+    towns = ("Town04", "Town05")
 
     @classmethod
     def place(cls, places: Places) -> Setting:

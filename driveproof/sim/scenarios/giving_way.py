@@ -22,7 +22,7 @@ EGO_HALF = 0.95
 class InvadingTurn(Scenario):
     """Oncoming vehicles cut a bend and come into the ego's lane."""
 
-    towns = ("Town01", "Town03")
+    towns = ("Town03", "Town07")
 
     @classmethod
     def place(cls, places: Places) -> Setting:
@@ -76,19 +76,19 @@ class YieldToEmergencyVehicle(Scenario):
     """An ambulance comes from behind and wants to pass."""
 
     fails = InfractionKind.YIELD_EMERGENCY
-    towns = ("Town05", "Town04")
+    towns = ("Town04", "Town06")
 
     @classmethod
     def place(cls, places: Places) -> Setting:
         """A long straight run with another lane."""
-        route = places.run(230.0, after=20.0, fits=_another_lane)
-        return Setting(route, trigger=45.0, speed=8.0, top_speed=9.0)
+        route = places.run(170.0, after=20.0, fits=_another_lane)
+        return Setting(route, trigger=35.0, speed=8.0, top_speed=9.0)
 
     def story(self) -> Iterator[None]:
         """It appears behind the ego and keeps behind it until the way is free."""
         context = self.context
         s = context.ego_s - min(context.number("distance", 28.0), context.ego_s - 6.0)
-        speed = max(context.ego_speed, 6.0) + 4.0
+        speed = max(context.ego_speed, 6.0) + 6.0
         ambulance = context.puppet(
             "emergency", AMBULANCE, context.path, s, speed, careful=True, brake=4.0
         )
@@ -107,5 +107,5 @@ class YieldToEmergencyVehicle(Scenario):
 
 
 def _another_lane(path: Path, s: float) -> bool:
-    part = slice(path.index(s), path.index(s + 230.0))
+    part = slice(path.index(s), path.index(s + 170.0))
     return bool(path.right[part].min() > 4.6 or path.left_own[part].min() > 4.6)

@@ -21,6 +21,8 @@ from driveproof.sim.scenarios.places import (
 from driveproof.sim.scenarios.streams import stream
 
 TURNS = (Command.LEFT, Command.RIGHT)
+TOO_LATE_S = 2.4
+"""Seconds before the ego from which the others no longer keep pace with it."""
 AHEAD = (Command.STRAIGHT, Command.FOLLOW)
 
 
@@ -93,9 +95,19 @@ class _Stream(_AtJunction):
         speed = min(context.number("flow_speed", 8.0), 12.0)
         low, high = context.interval("source_dist_interval", self.gap_m)
         gaps = [context.uniform(min(low, 14.0), min(high, 14.0)) for _ in range(self.count - 1)]
-        lead = 0.3 + context.uniform(-0.2, 0.2)
-        first = max(context.expected(conflict.ego_s) - lead, 0.5)
-        stream(context, conflict.path, conflict.s, first, speed, gaps)
+        # its rear axle comes to the meeting point when the ego's front does, or, going the same way
+        # from there, a bit later
+        late = context.uniform(0.0, 0.3) + (0.5 if conflict.joins else 0.0)
+        first = context.expected(conflict.ego_s) + late
+        vehicles = stream(context, conflict.path, conflict.s, first, speed, gaps)
+        while not context.arrives(conflict.ego_s, TOO_LATE_S):
+            left = conflict.s - vehicles[0].s
+            wanted = left / (context.expected(conflict.ego_s) + late)
+            for vehicle in vehicles:
+                vehicle.speed = min(max(wanted, 0.7 * speed), 1.3 * speed)
+            yield
+        for vehicle in vehicles:
+            vehicle.speed = speed
         yield from self.through()
 
 
@@ -173,7 +185,7 @@ class _TakesPriority(_AtJunction):
         if s < 4.0:
             raise NoPlace("the side road is too short")
         other = context.puppet("crosser", model.type_id, conflict.path, s, 9.0, model.colour)
-        while context.eta(conflict.ego_s) > 2.4:
+        while context.eta(conflict.ego_s) > TOO_LATE_S:
             left = conflict.s - other.s - 0.5
             other.speed = min(max(left / max(context.eta(conflict.ego_s), 0.3), 4.0), 12.0)
             yield

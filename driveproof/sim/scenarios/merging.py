@@ -16,6 +16,9 @@ from driveproof.sim.scenarios.context import Context
 from driveproof.sim.scenarios.places import NoPlace, Places
 from driveproof.sim.scenarios.streams import stream
 
+PARKED_S = 18.0
+"""Metres along the way at which the ego is parked."""
+
 
 def lane_points(places: Places, lane: int, low: float, high: float) -> Float:
     """Points ``[n, 3]`` every 2 m along a lane between two arcs."""
@@ -36,7 +39,7 @@ def changing_route(places: Places, count: int, start: float, every: float, after
         If the town has no such road.
     """
     lanes = places.town.lanes
-    need = start + every * count + after
+    need = start + every * count + after + 5.0
     fitting = []
     for lane in lanes.of_kind(LaneKind.DRIVING).tolist():
         row = [lane]
@@ -83,7 +86,7 @@ def beside_path(context: Context, change: LaneChange) -> tuple[Path, float]:
 class MergerIntoSlowTraffic(Scenario):
     """The ego has to change into a lane of slow traffic."""
 
-    towns = ("Town05", "Town04")
+    towns = ("Town04", "Town05")
     limit_s = 60.0
 
     @classmethod
@@ -107,7 +110,7 @@ class MergerIntoSlowTraffic(Scenario):
 class SequentialLaneChange(Scenario):
     """Two lane changes one after the other, with vehicles in the lanes."""
 
-    towns = ("Town05", "Town04")
+    towns = ("Town04", "Town05")
     limit_s = 60.0
 
     @classmethod
@@ -137,13 +140,14 @@ class ParkingExit(Scenario):
     @classmethod
     def place(cls, places: Places) -> Setting:
         """A straight run with a parking lane or a wide shoulder."""
-        route = places.run(70.0, after=20.0, fits=_parking)
-        x, y = route.line.at(8.0)
-        heading = float(route.line.heading(8.0))
+        route = places.run(85.0, after=20.0, fits=_parking)
+        x, y = route.line.at(PARKED_S)
+        heading = float(route.line.heading(PARKED_S))
         lanes = places.town.lanes
         lane = int(places.town.nearest_lane([x, y], heading).lane[0])
         half = float(lanes.width[lanes.points(lane)].mean()) / 2.0
-        return Setting(route, trigger=0.0, speed=0.0, top_speed=9.0, offset=-(half + 1.05))
+        offset = -(half + 1.05)
+        return Setting(route, 0.0, start=PARKED_S, speed=0.0, top_speed=9.0, offset=offset)
 
     def prepare(self) -> None:
         """The cars before and behind it."""
@@ -176,5 +180,5 @@ class ParkingExit(Scenario):
 
 
 def _parking(path: Path, s: float) -> bool:
-    part = slice(path.index(s), path.index(s + 30.0))
+    part = slice(path.index(s), path.index(s + 45.0))
     return bool(path.verge[part].min() > 1.9 and path.right[part].max() < 2.6)

@@ -61,8 +61,8 @@ OPEN: tuple[str, ...] = tuple(name for name in ABILITIES if name not in SCENARIO
 """The types of Bench2Drive that are not written yet."""
 
 
-def scenario_class(name: str) -> type[Scenario]:
-    """The scenario of a type, in any of its spellings.
+def scenario_type(name: str) -> str:
+    """The canonical name of a scenario that is written, from any of its spellings.
 
     Raises
     ------
@@ -79,7 +79,12 @@ def scenario_class(name: str) -> type[Scenario]:
         raise BadInput(
             f"the scenario {known} is not written yet", hint="docs/scenarios.md lists what is open"
         )
-    return SCENARIOS[known]
+    return known
+
+
+def scenario_class(name: str) -> type[Scenario]:
+    """The scenario of a type, in any of its spellings; errors as :func:`scenario_type`."""
+    return SCENARIOS[scenario_type(name)]
 
 
 def abilities(name: str) -> tuple[Ability, ...]:

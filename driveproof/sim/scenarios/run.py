@@ -19,7 +19,7 @@ from driveproof.sim.drivers.fleet import EGO
 from driveproof.sim.scenarios.base import Scenario, Setting
 from driveproof.sim.scenarios.context import Context
 from driveproof.sim.scenarios.places import NoPlace, Places
-from driveproof.sim.scenarios.registry import scenario_class
+from driveproof.sim.scenarios.registry import SCENARIOS, scenario_type
 
 DriverName = Literal["expert", "oblivious"]
 ATTEMPTS = 12
@@ -110,7 +110,8 @@ def run_scenario(
     NoStage
         If the town has no fitting place.
     """
-    kind = scenario_class(name)
+    name = scenario_type(name)
+    kind = SCENARIOS[name]
     if driver not in get_args(DriverName):
         raise BadInput(f"no driver {driver!r}", hint="expert or oblivious")
     here = session.town.name
@@ -199,10 +200,10 @@ class Stage:
         state = session.tick()
         begin, stop = state.time, np.inf
         while True:
-            found = self.criteria.update(state)
+            self.criteria.update(state)
             if watch is not None:
                 watch(state, ego)
-            if found and self._driver == "oblivious" and self.criteria.failures:
+            if self._driver == "oblivious" and self.criteria.failures:
                 stop = min(stop, state.time + TAIL_S)
             late = state.time - begin > scenario.limit_s
             if late and not scenario.done:
