@@ -1,32 +1,26 @@
-"""Bodies that touch: oriented boxes on the ground plane that push each other apart with impulses.
+"""Bodies that touch push each other apart with impulses.
 
-A pair is checked at several moments of a step when it approaches fast, so that nothing tunnels. Impulses follow E.
-Catto, Iterative Dynamics with Temporal Coherence, 2005 (normal impulse with restitution, Coulomb friction, and
-penetration removed by moving the bodies).
+After E. Catto, Iterative Dynamics with Temporal Coherence, 2005: normal impulse with restitution, Coulomb friction, and
+penetration removed by moving the bodies.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import shapely
-from scipy.spatial import cKDTree
 
 from driveproof.geometry import box_corners, wrap_angle
 from driveproof.geometry.arrays import Bool, Float, Int
 from driveproof.sim.engine.actor import Collision
 from driveproof.sim.engine.table import ActorTable
+from driveproof.sim.engine.touching import separations, touches
 
 #: Share of the approach that comes back, from this approach on (m/s), and friction of sheet metal.
 _RESTITUTION, _BOUNCE_FROM, _FRICTION = 0.15, 1.0, 0.35
 #: Penetration that is let be (m), share of the rest that is removed a step, and rounds over all contacts.
 _SLOP, _REMOVED, _ROUNDS = 0.005, 0.8, 4
-#: A step is cut into at most so many moments.
-_MOMENTS = 16
-#: Bodies whose origins lie further apart in height than this (m) never touch.
-_LEVEL_M = 20.0
 
 
 @dataclass(frozen=True)
@@ -92,21 +86,11 @@ def resolve(
     before, yaw_before
         ``[N, 3]`` positions and ``[N]`` headings of all actors at the step's start.
     """
-    solid = np.flatnonzero(table.solid)
-    shift = table.position[solid, :2] - before[solid, :2]
-    reach = table.reach[solid] + np.sqrt((shift**2).sum(1))
-    pairs = _near_pairs(table, solid, reach)
-    near = _near_statics(table, solid, reach, statics)
-    if not len(pairs) and not len(near):
+    fixed = _near_statics(table, before, statics)
+    first, second, share = touches(table.records, before, yaw_before, statics.boxes, fixed)
+    if not len(first):
         return []
-    involved = np.unique(np.concatenate([pairs.ravel(), near[:, 0]]))
-    bodies = _bodies(table, involved, before, yaw_before, statics, np.unique(near[:, 1]))
-    first, second = _numbers(bodies, pairs, near)
-    share = _first_touch(bodies, first, second)
-    touching = share <= 1.0
-    if not touching.any():
-        return []
-    first, second, share = first[touching], second[touching], share[touching]
+    bodies, first, second = _bodies(table, first, second, before, yaw_before, statics)
     _wind_back(table, bodies, first, second, share)
     contact = _contacts(bodies, first, second)
     return _apply(table, bodies, first, second, contact)
@@ -114,94 +98,58 @@ def resolve(
 
 def is_overlapping(table: ActorTable, row: int, statics: Statics) -> bool:
     """Whether the body of ``row`` overlaps another solid one or a static box."""
-    solid = np.flatnonzero(table.solid)
-    gap = table.position[solid, :2] - table.position[row, :2]
-    level = np.abs(table.position[solid, 2] - table.position[row, 2])
-    near = (gap**2).sum(1) < (table.reach[solid] + table.reach[row]) ** 2
-    others = solid[near & (solid != row) & (level < _LEVEL_M)]
-    mine = np.array([row])
-    fixed = statics.near(table.position[mine, :2], table.reach[mine])[:, 1]
-    rows = np.append(others, row)
-    bodies = _bodies(table, rows, table.position, table.rotation[:, 2], statics, fixed)
-    here = len(others)
-    rest = np.delete(np.arange(len(bodies.row)), here)
-    level = np.abs(bodies.z[rest] - bodies.z[here])
-    rest = rest[level < bodies.half[rest, 2] + bodies.half[here, 2]]
-    me = np.full(len(rest), here)
-    depth, _ = _separation(
-        bodies.centre[me], bodies.half[me], bodies.centre[rest], bodies.half[rest]
+    fixed = _near_statics(table, table.position, statics, fixed_too=True)
+    free, table.physics[row] = bool(table.physics[row]), True
+    first, second, _ = touches(
+        table.records, table.position, table.rotation[:, 2], statics.boxes, fixed
     )
-    return bool((depth > 0.01).any())
+    table.physics[row] = free
+    return bool(((first == row) | (second == row)).any())
 
 
-def _near_pairs(table: ActorTable, solid: Int, reach: Float) -> Int:
-    """Rows ``[P, 2]`` of actors whose circles meet during the step, at least one movable, in order."""
-    if len(solid) < 2:
+def _near_statics(
+    table: ActorTable, before: Float, statics: Statics, fixed_too: bool = False
+) -> Int:
+    """Pairs ``[S, 2]`` of a movable actor's row and the number of a static box near its way."""
+    if not len(statics.boxes):
         return np.zeros((0, 2), dtype=np.int64)
-    place = table.position[solid]
-    tree = cKDTree(place[:, :2], balanced_tree=False)
-    pairs = tree.query_pairs(2.0 * reach.max(), output_type="ndarray")
-    if not len(pairs):
-        return np.asarray(pairs)
-    a, b = pairs[:, 0], pairs[:, 1]
-    gap = place[a, :2] - place[b, :2]
-    near = (gap**2).sum(1) < (reach[a] + reach[b]) ** 2
-    free = table.physics[solid]
-    near &= (free[a] | free[b]) & (np.abs(place[a, 2] - place[b, 2]) < _LEVEL_M)
-    pairs = pairs[near]
-    return np.asarray(solid[pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]])
-
-
-def _near_statics(table: ActorTable, solid: Int, reach: Float, statics: Statics) -> Int:
-    """Pairs ``[S, 2]`` of a movable actor's row and the number of a static box near it."""
-    free = table.physics[solid]
-    pairs = statics.near(table.position[solid[free], :2], reach[free])
-    pairs[:, 0] = solid[free][pairs[:, 0]]
+    rows = np.flatnonzero(table.solid & (table.physics | fixed_too))
+    way = np.hypot(*(table.position[rows, :2] - before[rows, :2]).T)
+    pairs = statics.near(table.position[rows, :2], table.reach[rows] + way)
+    pairs[:, 0] = rows[pairs[:, 0]]
     return pairs
 
 
-def _numbers(bodies: Bodies, pairs: Int, near: Int) -> tuple[Int, Int]:
-    """Pairs as numbers of bodies, without those that pass above each other."""
-    actors = int((bodies.row >= 0).sum())
-    fixed = np.unique(near[:, 1])
-    first = np.searchsorted(bodies.row[:actors], np.concatenate([pairs[:, 0], near[:, 0]]))
-    second = np.concatenate(
-        [
-            np.searchsorted(bodies.row[:actors], pairs[:, 1]),
-            actors + np.searchsorted(fixed, near[:, 1]),
-        ]
-    )
-    level = np.abs(bodies.z[first] - bodies.z[second])
-    same = level < bodies.half[first, 2] + bodies.half[second, 2]
-    return first[same], second[same]
-
-
 def _bodies(
-    table: ActorTable, rows: Int, before: Float, yaw_before: Float, statics: Statics, fixed: Int
-) -> Bodies:
-    """The bodies of actors ``rows``, then the static boxes ``fixed``."""
-    half = table.half_extent[rows]
-    offset = table.box_offset[rows]
-    now = _centres(table.position[rows], table.rotation[rows, 2], offset)
-    then = _centres(before[rows], yaw_before[rows], offset)
+    table: ActorTable,
+    first: Int,
+    second: Int,
+    before: Float,
+    yaw_before: Float,
+    statics: Statics,
+) -> tuple[Bodies, Int, Int]:
+    """The bodies of touching pairs (rows; static boxes as -1 - number), and the pairs as numbers of bodies."""
+    members, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
+    real, fixed = members[members >= 0], -1 - members[members < 0]
+    half, offset = table.half_extent[real], table.box_offset[real]
+    box = statics.boxes[fixed]
+    now = _centres(table.position[real], table.rotation[real, 2], offset)
+    then = _centres(before[real], yaw_before[real], offset)
     # headings are kept within a turn: the short way round is the way that a body turned
     then[:, 2] = now[:, 2] - wrap_angle(now[:, 2] - then[:, 2])
-    z = table.position[rows, 2] + offset[:, 2]
-    light = np.where(table.physics[rows], 1.0 / table.mass[rows], 0.0)
-    spin = 3.0 * light / (half[:, 0] ** 2 + half[:, 1] ** 2)
-    if not len(fixed):
-        return Bodies(now, then, half, z, rows, light, spin)
-    box, none = statics.boxes[fixed], np.zeros(len(fixed))
-    place = box[:, [0, 1, 6]]
-    return Bodies(
-        np.concatenate([now, place]),
-        np.concatenate([then, place]),
-        np.concatenate([half, box[:, 3:6]]),
-        np.concatenate([z, box[:, 2]]),
-        np.concatenate([rows, np.full(len(fixed), -1)]),
-        np.concatenate([light, none]),
-        np.concatenate([spin, none]),
+    light = np.where(table.physics[real], 1.0 / table.mass[real], 0.0)
+    none = np.zeros(len(fixed))
+    # numbers below zero come first in the sorted members
+    bodies = Bodies(
+        centre=np.concatenate([box[:, [0, 1, 6]], now]),
+        before=np.concatenate([box[:, [0, 1, 6]], then]),
+        half=np.concatenate([box[:, 3:6], half]),
+        z=np.concatenate([box[:, 2], table.position[real, 2] + offset[:, 2]]),
+        row=np.concatenate([np.full(len(fixed), -1), real]),
+        light=np.concatenate([none, light]),
+        spin=np.concatenate([none, 3.0 * light / (half[:, 0] ** 2 + half[:, 1] ** 2)]),
     )
+    return bodies, numbers[: len(first)], numbers[len(first) :]
 
 
 def _centres(position: Float, yaw: Float, offset: Float) -> Float:
@@ -209,53 +157,6 @@ def _centres(position: Float, yaw: Float, offset: Float) -> Float:
     x = position[:, 0] + cos * offset[:, 0] - sin * offset[:, 1]
     y = position[:, 1] + sin * offset[:, 0] + cos * offset[:, 1]
     return np.stack([x, y, yaw], axis=1)
-
-
-def _first_touch(bodies: Bodies, first: Int, second: Int) -> Float:
-    """``[P]`` share of the step at which each pair touches first, infinity for never."""
-    change = bodies.centre - bodies.before
-    relative = np.hypot(*(change[first] - change[second])[:, :2].T)
-    thin = np.minimum(bodies.half[first, :2].min(1), bodies.half[second, :2].min(1))
-    # half the thinner body a moment; bodies that barely move need only their last moment
-    moments = min(max(math.ceil((relative / np.maximum(thin, 0.05)).max(initial=0.0)), 1), _MOMENTS)
-    share = np.full(len(first), np.inf)
-    for moment in range(1, moments + 1):
-        part = moment / moments
-        centre = bodies.before + part * change
-        depth = _separation(centre[first], bodies.half[first], centre[second], bodies.half[second])[
-            0
-        ]
-        share = np.where((depth > 0.0) & np.isinf(share), part, share)
-    return share
-
-
-def _separation(a: Float, half_a: Float, b: Float, half_b: Float) -> tuple[Float, Float]:
-    """Penetration ``[P]`` (negative: apart) and its direction ``[P, 2]`` from ``a`` to ``b``: separating-axis theorem."""
-    x, y = b[:, 0] - a[:, 0], b[:, 1] - a[:, 1]
-    cos_a, sin_a, cos_b, sin_b = np.cos(a[:, 2]), np.sin(a[:, 2]), np.cos(b[:, 2]), np.sin(b[:, 2])
-    along = np.abs(cos_a * cos_b + sin_a * sin_b)
-    cross = np.abs(sin_a * cos_b - cos_a * sin_b)
-    long_a, wide_a, long_b, wide_b = half_a[:, 0], half_a[:, 1], half_b[:, 0], half_b[:, 1]
-    distance = np.empty((4, len(x)))
-    reach = np.empty((4, len(x)))
-    distance[0], distance[1] = cos_a * x + sin_a * y, cos_a * y - sin_a * x
-    distance[2], distance[3] = cos_b * x + sin_b * y, cos_b * y - sin_b * x
-    reach[0] = long_a + along * long_b + cross * wide_b
-    reach[1] = wide_a + cross * long_b + along * wide_b
-    reach[2] = long_b + along * long_a + cross * wide_a
-    reach[3] = wide_b + cross * long_a + along * wide_a
-    depth = reach - np.abs(distance)
-    best = depth.argmin(0)
-    every = np.arange(len(x))
-    cos, sin = np.where(best < 2, cos_a, cos_b), np.where(best < 2, sin_a, sin_b)
-    sign = np.where(distance[best, every] < 0.0, -1.0, 1.0)
-    lengthwise = best % 2 == 0
-    way = np.empty((len(x), 2))
-    way[:, 0], way[:, 1] = (
-        np.where(lengthwise, cos, -sin) * sign,
-        np.where(lengthwise, sin, cos) * sign,
-    )
-    return depth[best, every], way
 
 
 def _wind_back(table: ActorTable, bodies: Bodies, first: Int, second: Int, share: Float) -> None:
@@ -290,7 +191,7 @@ def _contacts(bodies: Bodies, first: Int, second: Int) -> tuple[Float, Float, Fl
         bodies.half[first],
         bodies.half[second],
     )
-    depth, way = _separation(a, half_a, b, half_b)
+    depth, way = separations(a, half_a, b, half_b)
     corners_a = box_corners(a, 2.0 * half_a[:, 0], 2.0 * half_a[:, 1])
     corners_b = box_corners(b, 2.0 * half_b[:, 0], 2.0 * half_b[:, 1])
     weight_a = _inside(corners_a, b, half_b).astype(np.float64)

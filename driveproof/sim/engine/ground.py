@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Protocol
 
+import numba
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -17,7 +18,6 @@ from driveproof.maps import TownMap
 
 #: Metres between grid nodes, cells along a tile, and how many surfaces may lie above each other.
 CELL_M, TILE, LEVELS = 2.0, 32, 3
-_TILE_BITS = TILE.bit_length() - 1  # TILE is a power of two, so that tiles are found by shifting
 #: Surfaces closer than this in height are one.
 LEVEL_GAP_M = 2.5
 #: A lane's surface is known this far beyond its border, so that cells on the border are whole.
@@ -27,7 +27,6 @@ BEYOND_M = 128.0
 NEIGHBOURS = 32
 
 _SIDE = TILE + 1
-_CORNERS = np.array([0, 1, _SIDE, _SIDE + 1])
 
 
 class Ground(Protocol):
@@ -61,8 +60,7 @@ class LaneGround:
         self._tiles = np.ceil((high - low) / (CELL_M * TILE)).astype(np.int64)
         self._end = self._tiles * TILE - 1e-6
         self._index = np.full(self._tiles, -1, dtype=np.int64)
-        self._heights = np.zeros((LEVELS, 0))
-        self._is_layered = np.zeros(0, dtype=bool)
+        self._heights = np.zeros((0, _SIDE, _SIDE, LEVELS))
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -81,50 +79,31 @@ class LaneGround:
 
     def surface(self, x: Float, y: Float, near_z: Float) -> tuple[Float, Float, Float]:
         """See :class:`Ground`. Within a cell the surface is bilinear; each corner takes its level nearest to ``near_z``."""
-        u = np.minimum(np.maximum((x - self._low[0]) / CELL_M, 0.0), self._end[0])
-        v = np.minimum(np.maximum((y - self._low[1]) / CELL_M, 0.0), self._end[1])
-        i, j = u.astype(np.int64), v.astype(np.int64)
-        tile_x, tile_y = i >> _TILE_BITS, j >> _TILE_BITS
-        place = self._index[tile_x, tile_y]
-        if len(place) and place.min() < 0:
-            self._build(tile_x, tile_y)
-            place = self._index[tile_x, tile_y]
-        first = place * (_SIDE * _SIDE) + (j & (TILE - 1)) * _SIDE + (i & (TILE - 1))
-        nodes = first[:, None] + _CORNERS
-        heights = self._heights
-        h = heights[0].take(nodes)
-        if self._is_layered[place].any():
-            gap = np.abs(h - near_z[:, None])
-            for level in heights[1:]:
-                other = level.take(nodes)
-                away = np.abs(other - near_z[:, None])
-                nearer = away < gap
-                h, gap = np.where(nearer, other, h), np.where(nearer, away, gap)
-        u -= i
-        v -= j
-        south_west = h[:, 0]
-        low, high = h[:, 1] - south_west, h[:, 3] - h[:, 2]
-        rise = h[:, 2] + u * high - south_west - u * low
-        slope = (low + v * (high - low)) / CELL_M
-        return south_west + u * low + v * rise, slope, rise / CELL_M
+        count = len(x)
+        place = np.empty((count, 2), dtype=np.int64)
+        z, slope_x, slope_y = np.empty(count), np.empty(count), np.empty(count)
+        arrays = (x, y, near_z, self._low, self._end, self._index, self._heights)
+        if not _look_up(*arrays, place, z, slope_x, slope_y):
+            self._build(place[:, 0], place[:, 1])
+            arrays = (*arrays[:-1], self._heights)
+            _look_up(*arrays, place, z, slope_x, slope_y)
+        return z, slope_x, slope_y
 
     def _build(self, tile_x: Int, tile_y: Int) -> None:
         for key in sorted(set(zip(tile_x.tolist(), tile_y.tolist(), strict=True))):
             if self._index[key] < 0:
-                self._index[key] = len(self._is_layered)
-                levels = self._tile(*key)
+                self._index[key] = len(self._heights)
                 # a few hundred tiles at most are ever visited: growing by one is cheap enough
-                self._heights = np.concatenate([self._heights, levels], axis=1)
-                self._is_layered = np.append(
-                    self._is_layered, bool((levels[1:] != levels[0]).any())
-                )
+                self._heights = np.concatenate([self._heights, self._tile(*key)[None]])
 
     def _tile(self, tile_x: int, tile_y: int) -> Float:
-        """Levels ``[LEVELS, side * side]`` of one tile's nodes, x fastest; missing levels repeat the first."""
+        """Levels ``[side, side, LEVELS]`` of one tile's nodes, x first; missing levels repeat the first."""
         lanes = self._lanes
         at = np.arange(_SIDE) * CELL_M
         gx, gy = np.meshgrid(
-            self._low[0] + tile_x * CELL_M * TILE + at, self._low[1] + tile_y * CELL_M * TILE + at
+            self._low[0] + tile_x * CELL_M * TILE + at,
+            self._low[1] + tile_y * CELL_M * TILE + at,
+            indexing="ij",
         )
         nodes = np.stack([gx.ravel(), gy.ravel()], axis=1)
         count = min(NEIGHBOURS, len(lanes.centre))
@@ -146,4 +125,47 @@ class LaneGround:
             mean = (share * z).sum(1) / np.where(is_there, share.sum(1), 1.0)
             levels[level] = np.where(is_there, mean, levels[0])
             weight = np.where(np.abs(z - head) < LEVEL_GAP_M, 0.0, weight)
-        return levels
+        return levels.T.reshape(_SIDE, _SIDE, LEVELS)
+
+
+@numba.njit(nogil=True, cache=True)
+def _look_up(
+    x: Float,
+    y: Float,
+    near_z: Float,
+    low: Float,
+    end: Float,
+    index: Int,
+    heights: Float,
+    place: Int,
+    z: Float,
+    slope_x: Float,
+    slope_y: Float,
+) -> bool:
+    """Fill ``z`` and the slopes ``[N]``; False if tiles are missing, which ``place`` ``[N, 2]`` then names."""
+    whole = True
+    corner = np.empty(4)
+    for k in range(len(x)):
+        u = min(max((x[k] - low[0]) / CELL_M, 0.0), end[0])
+        v = min(max((y[k] - low[1]) / CELL_M, 0.0), end[1])
+        i, j = int(u), int(v)
+        place[k, 0], place[k, 1] = i // TILE, j // TILE
+        tile = index[i // TILE, j // TILE]
+        if tile < 0:
+            whole = False
+            continue
+        u, v = u - i, v - j
+        for c in range(4):
+            levels = heights[tile, i % TILE + c % 2, j % TILE + c // 2]
+            best = levels[0]
+            for level in range(1, LEVELS):
+                if abs(levels[level] - near_z[k]) < abs(best - near_z[k]):
+                    best = levels[level]
+            corner[c] = best
+        south, north = corner[1] - corner[0], corner[3] - corner[2]
+        west = corner[2] - corner[0]
+        rise = west + u * (north - south)
+        z[k] = corner[0] + u * south + v * rise
+        slope_x[k] = (south + v * (north - south)) / CELL_M
+        slope_y[k] = rise / CELL_M
+    return whole

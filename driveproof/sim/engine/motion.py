@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numba
 import numpy as np
 
 from driveproof.geometry.arrays import Float, Int
@@ -21,30 +25,27 @@ _PROP_FRICTION, _PROP_SPIN = 5.0, 6.0
 #: Nothing moves faster (m/s) or turns faster (rad/s), whatever impulses it gets; nothing goes further out (m).
 _FASTEST, _FASTEST_TURN, _FURTHEST = 150.0, 20.0, 1e6
 
+_VEHICLE = int(ActorKind.VEHICLE)
+
 
 def move(table: ActorTable, vehicles: VehicleTable, ground: Ground, dt: float) -> None:
     """One step of everything with physics: wheels, falling, ground contact and attitude."""
-    rows = np.flatnonzero(table.physics)
-    if not len(rows):
-        return
     _bound(table)
-    shift = table.velocity[:, :2] * dt
+    place = table.position + table.velocity * dt
     if len(vehicles):
         if vehicles.push.any():
             _push(table, vehicles, dt)
-        shift[vehicles.row] = drive(table, vehicles, _slope_ahead(table, vehicles.row), dt)
+        place[vehicles.row, :2] = table.position[vehicles.row, :2] + drive(table, vehicles, dt)
         vehicles.push[:], vehicles.twist[:] = 0.0, 0.0
-    if not table.grounded[rows].all():
-        falling = rows[~table.grounded[rows] & table.gravity[rows]]
-        table.velocity[falling, 2] -= GRAVITY * dt
-    if len(rows) > len(vehicles):
-        props = rows[(table.kind[rows] == ActorKind.PROP) & table.grounded[rows]]
-        if len(props):
-            _slide(table, props, dt)
-            shift[props] = table.velocity[props, :2] * dt
-    yaw = table.rotation[rows, 2] + table.angular_velocity[rows, 2] * dt
-    table.rotation[rows, 2] = yaw - 2.0 * np.pi * np.rint(yaw / (2.0 * np.pi))
-    _stand(table, rows, shift[rows], ground, dt)
+    props = np.flatnonzero((table.kind == ActorKind.PROP) & table.physics & table.grounded)
+    if len(props):
+        _slide(table, props, dt)
+    rows = np.flatnonzero(table.physics)
+    x, y = place[rows, 0], place[rows, 1]
+    np.minimum(np.maximum(x, -_FURTHEST, out=x), _FURTHEST, out=x)
+    np.minimum(np.maximum(y, -_FURTHEST, out=y), _FURTHEST, out=y)
+    level = ground.surface(x, y, table.position[rows, 2] - table.foot[rows])
+    _stand(table.records, rows, x, y, *level, dt)
 
 
 def _bound(table: ActorTable) -> None:
@@ -67,11 +68,6 @@ def _push(table: ActorTable, vehicles: VehicleTable, dt: float) -> None:
     table.grounded[free[lifted]] = False
 
 
-def _slope_ahead(table: ActorTable, rows: Int) -> Float:
-    """``[V]`` rise a metre along the heading, as the vehicles' attitude has it."""
-    return np.asarray(np.tan(table.rotation[rows, 1]))
-
-
 def _slide(table: ActorTable, rows: Int, dt: float) -> None:
     """Friction on props that were pushed."""
     if not len(rows):
@@ -86,32 +82,42 @@ def _slide(table: ActorTable, rows: Int, dt: float) -> None:
     )
 
 
-def _stand(table: ActorTable, rows: Int, shift: Float, ground: Ground, dt: float) -> None:
-    """Move by ``shift`` ``[M, 2]``; then stay on the ground, fall, or land."""
-    place = table.position.take(rows, 0)
-    velocity = table.velocity.take(rows, 0)
-    stood, foot = table.grounded[rows], table.foot[rows]
-    x = np.minimum(np.maximum(place[:, 0] + shift[:, 0], -_FURTHEST), _FURTHEST)
-    y = np.minimum(np.maximum(place[:, 1] + shift[:, 1], -_FURTHEST), _FURTHEST)
-    bottom = place[:, 2] - foot
-    level, slope_x, slope_y = ground.surface(x, y, bottom)
-    if stood.all():
-        lands = bottom - level < _STEP_DOWN
-    else:
-        # only a body that does not rise can land
-        bottom += np.where(stood, 0.0, velocity[:, 2] * dt)
-        rising = ~stood & (velocity[:, 2] > 0.0) & (bottom > level - _SUNK)
-        lands = (bottom <= level + np.where(stood, _STEP_DOWN, _TOUCH)) & ~rising
-    place[:, 0], place[:, 1], place[:, 2] = x, y, np.where(lands, level, bottom) + foot
-    table.position[rows] = place
-    table.grounded[rows] = lands
-    climb = slope_x * velocity[:, 0] + slope_y * velocity[:, 1]
-    table.velocity[rows, 2] = np.where(lands, climb, velocity[:, 2])
-    leans = np.flatnonzero(lands & (table.kind[rows] == ActorKind.VEHICLE))
-    tilted = rows[leans]
-    slope_x, slope_y = slope_x[leans], slope_y[leans]
-    yaw = table.rotation[tilted, 2]
-    cos, sin = np.cos(yaw), np.sin(yaw)
-    pitch = np.arctan(slope_x * cos + slope_y * sin)
-    table.rotation[tilted, 1] = pitch
-    table.rotation[tilted, 0] = np.arctan((slope_y * cos - slope_x * sin) * np.cos(pitch))
+@numba.njit(nogil=True, cache=True)
+def _stand(
+    actors: Any,
+    rows: Int,
+    x: Float,
+    y: Float,
+    level: Float,
+    slope_x: Float,
+    slope_y: Float,
+    dt: float,
+) -> None:
+    """Put bodies ``rows`` ``[M]`` to their new places: they stay on the ground, fall, or land; vehicles lean with it."""
+    for k in range(len(rows)):
+        actor = actors[rows[k]]
+        actor.position[0], actor.position[1] = x[k], y[k]
+        yaw = actor.rotation[2] + actor.angular_velocity[2] * dt
+        yaw -= 2.0 * math.pi * math.floor(yaw / (2.0 * math.pi) + 0.5)
+        actor.rotation[2] = yaw
+        bottom = actor.position[2] - actor.foot
+        if actor.grounded:
+            lands = bottom - level[k] < _STEP_DOWN
+        else:
+            if actor.gravity:
+                actor.velocity[2] -= GRAVITY * dt
+            bottom += actor.velocity[2] * dt
+            # a body that rises has not landed, unless it is deep in the ground
+            rises = actor.velocity[2] > 0.0 and bottom > level[k] - _SUNK
+            lands = bottom <= level[k] + _TOUCH and not rises
+        actor.grounded = lands
+        if not lands:
+            actor.position[2] = bottom + actor.foot
+            continue
+        actor.position[2] = level[k] + actor.foot
+        actor.velocity[2] = slope_x[k] * actor.velocity[0] + slope_y[k] * actor.velocity[1]
+        if actor.kind == _VEHICLE:
+            cos, sin = math.cos(yaw), math.sin(yaw)
+            pitch = math.atan(slope_x[k] * cos + slope_y[k] * sin)
+            actor.rotation[1] = pitch
+            actor.rotation[0] = math.atan((slope_y[k] * cos - slope_x[k] * sin) * math.cos(pitch))

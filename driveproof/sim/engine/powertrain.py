@@ -1,4 +1,4 @@
-"""How vehicles move on their wheels: engine, gearbox, brakes, steering and tyres, for all vehicles at once.
+"""How vehicles move on their wheels: engine, gearbox, brakes, steering and tyres; compiled by numba.
 
 Lengthwise: engine torque over speed times throttle, minus engine drag, through the gear in use; against it brakes,
 rolling and air drag, and along it the road's slope. Sideways: the kinematic bicycle about the rear axle (R. Rajamani,
@@ -8,6 +8,10 @@ was hit or turns too fast slides.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numba
 import numpy as np
 
 from driveproof.geometry.arrays import Float
@@ -19,22 +23,20 @@ THROTTLE, STEER, BRAKE, HAND, REVERSE, MANUAL, GEAR = range(7)
 
 #: Drive grows with throttle to this power (fitted), and the gearbox shifts up this much later at less throttle.
 _THROTTLE_POWER = 1.41
-_LATER_SHIFT = 0.65
+_LATER_SHIFT, _LATEST_SHIFT = 0.65, 0.97
 #: Full lock to full lock takes 2 / this seconds.
 _STEER_RATE = 4.0
 #: Without throttle a standing vehicle holds itself on slopes up to this share of its weight, below this speed.
 _HOLD, _STANDING = 0.2, 0.15
-#: The engine reaches its drive within the speed that it idles at, so a vehicle can start (rad/s).
+#: Engine speed at a stand, rad/s.
 _IDLE = 60.0
 
 
-def drive(table: ActorTable, vehicles: VehicleTable, slope: Float, dt: float) -> Float:
+def drive(table: ActorTable, vehicles: VehicleTable, dt: float) -> Float:
     """Change velocities and yaw rates of the vehicles that stand on wheels; returns how far they go.
 
     Parameters
     ----------
-    slope
-        ``[V]`` rise of the ground per metre along the heading.
     dt
         Seconds.
 
@@ -43,34 +45,9 @@ def drive(table: ActorTable, vehicles: VehicleTable, slope: Float, dt: float) ->
     shift
         ``[V, 2]`` metres in the plane during ``dt``, along the arc that they drive.
     """
-    rows = vehicles.row
-    yaw = table.rotation[rows, 2]
-    cos, sin = np.cos(yaw), np.sin(yaw)
-    velocity = table.velocity[rows, :2]
-    rate = table.angular_velocity[rows, 2]
-    along = velocity[:, 0] * cos + velocity[:, 1] * sin
-    across = velocity[:, 1] * cos - velocity[:, 0] * sin
-    driven = table.physics[rows] & table.grounded[rows]
-    mass = table.mass[rows]
-    push = vehicles.push
-    pushed = (push[:, 0] * cos + push[:, 1] * sin, push[:, 1] * cos - push[:, 0] * sin)
-    speed = _lengthwise(vehicles, mass, along, slope, pushed[0], dt)
-    if vehicles.cruising.any():
-        speed = np.where(vehicles.cruising, vehicles.cruise[:, 0], speed)
-    side, turn = _sideways(vehicles, mass, speed, across, rate, pushed[1], dt)
-    middle, yaw = yaw + turn * (dt / 2.0), yaw + turn * dt
-    cos, sin = np.cos(middle), np.sin(middle)
-    shift = np.empty_like(velocity)
-    shift[:, 0], shift[:, 1] = (speed * cos - side * sin) * dt, (speed * sin + side * cos) * dt
-    cos, sin = np.cos(yaw), np.sin(yaw)
-    now = np.empty_like(velocity)
-    now[:, 0], now[:, 1] = speed * cos - side * sin, speed * sin + side * cos
-    if driven.all():
-        table.velocity[rows, :2], table.angular_velocity[rows, 2] = now, turn
-        return shift
-    moved = rows[driven]
-    table.velocity[moved, :2], table.angular_velocity[moved, 2] = now[driven], turn[driven]
-    return np.where(driven[:, None], shift, velocity * dt)
+    shift = np.empty((len(vehicles), 2))
+    _drive(table.records, vehicles.records, shift, dt)
+    return shift
 
 
 def engine_speed(table: ActorTable, vehicles: VehicleTable) -> Float:
@@ -83,106 +60,121 @@ def engine_speed(table: ActorTable, vehicles: VehicleTable) -> Float:
     return np.asarray(np.maximum(np.abs(along) * ratio / vehicles.radius, _IDLE))
 
 
+@numba.njit(nogil=True, cache=True)
+def _drive(actors: Any, vehicles: Any, shift: Float, dt: float) -> None:
+    for k in range(len(vehicles)):
+        vehicle = vehicles[k]
+        actor = actors[vehicle.row]
+        vx, vy, rate = actor.velocity[0], actor.velocity[1], actor.angular_velocity[2]
+        if not (actor.physics and actor.grounded and actor.gravity):
+            shift[k, 0], shift[k, 1] = vx * dt, vy * dt
+            continue
+        yaw = actor.rotation[2]
+        cos, sin = math.cos(yaw), math.sin(yaw)
+        ahead = vehicle.push[0] * cos + vehicle.push[1] * sin
+        left = vehicle.push[1] * cos - vehicle.push[0] * sin
+        slope = math.tan(actor.rotation[1])
+        speed = _lengthwise(vehicle, actor.mass, vx * cos + vy * sin, slope, ahead, dt)
+        if vehicle.cruising:
+            speed = vehicle.cruise[0]
+        side, turn = _sideways(vehicle, actor.mass, speed, vy * cos - vx * sin, rate, left, dt)
+        middle = yaw + turn * dt / 2.0
+        cos, sin = math.cos(middle) * dt, math.sin(middle) * dt
+        shift[k, 0], shift[k, 1] = speed * cos - side * sin, speed * sin + side * cos
+        cos, sin = math.cos(yaw + turn * dt), math.sin(yaw + turn * dt)
+        actor.velocity[0], actor.velocity[1] = speed * cos - side * sin, speed * sin + side * cos
+        actor.angular_velocity[2] = turn
+
+
+@numba.njit(nogil=True, cache=True)
 def _lengthwise(
-    vehicles: VehicleTable, mass: Float, along: Float, slope: Float, pushed: Float, dt: float
-) -> Float:
-    """``[V]`` speed along the heading after ``dt``."""
-    control = vehicles.control
-    throttle = control[:, THROTTLE]
-    every = np.arange(len(vehicles))
-    _shift(vehicles, along, throttle, dt)
-    gear = vehicles.gear
-    engaged = (gear != 0) & (vehicles.shifting <= 0.0)
-    way = np.where(gear < 0, -1.0, 1.0)
-    lever = np.where(engaged, vehicles.ratio[every, gear + 1] / vehicles.radius, 0.0)
+    vehicle: Any, mass: float, along: float, slope: float, pushed: float, dt: float
+) -> float:
+    """Speed along the heading after ``dt``, where the ground rises by ``slope`` a metre and ``pushed`` newtons push."""
+    throttle = vehicle.control[THROTTLE]
+    _shift(vehicle, along, throttle, dt)
+    way, lever = 1.0, 0.0
+    if vehicle.gear < 0:
+        way = -1.0
+    if vehicle.gear != 0 and vehicle.shifting <= 0.0:
+        lever = vehicle.ratio[vehicle.gear + 1] / vehicle.radius
     turning = along * way * lever
-    place = np.minimum(np.maximum(turning, 0.0) / vehicles.fastest, 1.0) * (TORQUE_SAMPLES - 1)
-    low = np.minimum(place.astype(np.int64), TORQUE_SAMPLES - 2)
-    below, above = vehicles.torque[every, low], vehicles.torque[every, low + 1]
-    torque = below + (place - low) * (above - below)
-    spare = np.minimum(np.maximum(vehicles.top_speed - along * way, 0.0), 1.0)
-    torque *= throttle**_THROTTLE_POWER * spare * (turning < vehicles.fastest)
-    damping = vehicles.damping_zero + (vehicles.damping_full - vehicles.damping_zero) * throttle
-    drag = damping * np.minimum(turning, vehicles.fastest)
-    force = way * (torque - drag) * lever - mass * GRAVITY * slope + pushed
-    heavy = mass + vehicles.engine_inertia * lever**2
-    resist = mass * ROLLING + 0.5 * AIR_DENSITY * vehicles.drag_area * along**2
-    pedal = control[:, BRAKE] * vehicles.brake + control[:, HAND] * vehicles.hand_brake
-    resist += np.minimum(pedal, vehicles.grip * mass * GRAVITY)
-    resting = (np.abs(along) < _STANDING) & (throttle < 0.01) & (pushed == 0.0)
-    resist += np.where(resting, _HOLD * mass * GRAVITY, 0.0)
+    drag = vehicle.damping_zero + (vehicle.damping_full - vehicle.damping_zero) * throttle
+    torque = -drag * min(turning, vehicle.fastest)
+    if throttle > 0.0 and turning < vehicle.fastest:
+        place = max(turning, 0.0) / vehicle.fastest * (TORQUE_SAMPLES - 1)
+        low = min(int(place), TORQUE_SAMPLES - 2)
+        below, above = vehicle.torque[low], vehicle.torque[low + 1]
+        spare = min(max(vehicle.top_speed - along * way, 0.0), 1.0)
+        torque += (below + (place - low) * (above - below)) * throttle**_THROTTLE_POWER * spare
+    # what goes through the tyres ends where they slip
+    most = vehicle.traction * mass * GRAVITY
+    force = _within(way * torque * lever, most) - mass * GRAVITY * slope + pushed
+    pedal = vehicle.control[BRAKE] * vehicle.brake + vehicle.control[HAND] * vehicle.hand_brake
+    resist = min(mass * ROLLING + pedal, most)
+    resist += 0.5 * AIR_DENSITY * vehicle.drag_area * along * along
+    if abs(along) < _STANDING and throttle < 0.01 and pushed == 0.0:
+        resist += _HOLD * mass * GRAVITY
+    heavy = mass + vehicle.engine_inertia * lever * lever
     free = along + force / heavy * dt
-    return np.asarray(np.sign(free) * np.maximum(np.abs(free) - resist / heavy * dt, 0.0))
+    # resistance slows down to a stand and no further
+    slowed = max(abs(free) - resist / heavy * dt, 0.0)
+    return float(slowed if free > 0.0 else -slowed)
 
 
-def _shift(vehicles: VehicleTable, along: Float, throttle: Float, dt: float) -> None:
-    """Choose gears: by hand, or one up or down where the engine's speed asks for it."""
-    every = np.arange(len(vehicles))
-    control, gear = vehicles.control, vehicles.gear
-    vehicles.shifting[:] = np.maximum(vehicles.shifting - dt, 0.0)
-    reverse = control[:, REVERSE] > 0.0
-    forward = np.maximum(gear, 1)
-    turning = np.maximum(along, 0.0) * vehicles.ratio[every, forward + 1] / vehicles.radius
-    later = vehicles.up[every, forward + 1] * (1.0 + _LATER_SHIFT * (1.0 - throttle))
-    free = vehicles.shifting <= 0.0
-    up = (
-        free
-        & (turning > np.minimum(later, 0.97 * vehicles.fastest))
-        & (forward < vehicles.top_gear)
-    )
-    down = free & (turning < vehicles.down[every, forward + 1]) & (forward > 1)
-    wanted = np.where(reverse, -1, forward + up - down)
-    if (
-        turning > vehicles.fastest
-    ).any():  # put on the road at speed, or pushed: no engine turns so fast
-        fits = along[:, None] * vehicles.ratio[:, 2:] <= (
-            vehicles.up[:, 2:] * vehicles.radius[:, None]
-        )
-        wanted = np.where(turning > vehicles.fastest, fits.argmax(1) + 1, wanted)
-    manual = (control[:, MANUAL] > 0.0) | ~vehicles.autobox
-    if manual.any():
-        wished = np.clip(control[:, GEAR].astype(np.int64), -1, vehicles.top_gear)
-        wanted = np.where(manual, np.where(reverse, -1, wished), wanted)
-    changed = (wanted != gear) & (gear > 0) & (wanted > 0)
-    vehicles.shifting[changed] = vehicles.switch_time[changed]
-    vehicles.gear[:] = wanted
+@numba.njit(nogil=True, cache=True)
+def _shift(vehicle: Any, along: float, throttle: float, dt: float) -> None:
+    """Choose a gear: by hand, or one up or down where the engine's speed asks for it."""
+    vehicle.shifting = max(vehicle.shifting - dt, 0.0)
+    gear = vehicle.gear
+    if vehicle.control[REVERSE] > 0.0:
+        wanted = -1
+    elif vehicle.control[MANUAL] > 0.0 or not vehicle.autobox:
+        wanted = min(max(int(vehicle.control[GEAR]), -1), vehicle.top_gear)
+    else:
+        wanted = max(gear, 1)
+        turning = max(along, 0.0) / vehicle.radius * vehicle.ratio[wanted + 1]
+        later = vehicle.up[wanted + 1] * (1.0 + _LATER_SHIFT * (1.0 - throttle))
+        if (
+            turning > vehicle.fastest
+        ):  # put on the road at speed, or pushed: no engine turns so fast
+            while wanted < vehicle.top_gear and turning > vehicle.up[wanted + 1]:
+                turning *= vehicle.ratio[wanted + 2] / vehicle.ratio[wanted + 1]
+                wanted += 1
+        elif vehicle.shifting <= 0.0:
+            if wanted < vehicle.top_gear and turning > min(later, _LATEST_SHIFT * vehicle.fastest):
+                wanted += 1
+            elif wanted > 1 and turning < vehicle.down[wanted + 1]:
+                wanted -= 1
+    if wanted != gear and gear > 0 and wanted > 0:
+        vehicle.shifting = vehicle.switch_time
+    vehicle.gear = wanted
 
 
+@numba.njit(nogil=True, cache=True)
 def _sideways(
-    vehicles: VehicleTable,
-    mass: Float,
-    speed: Float,
-    across: Float,
-    rate: Float,
-    pushed: Float,
-    dt: float,
-) -> tuple[Float, Float]:
-    """Sideways speed (left) at the origin and yaw rate ``[V]`` after ``dt``."""
-    wheels = -vehicles.control[:, STEER] * vehicles.max_steer * _steering_share(vehicles, speed)
-    most = _STEER_RATE * vehicles.max_steer * dt
-    vehicles.steer += _within(wheels - vehicles.steer, most)
-    grip = vehicles.grip * GRAVITY
-    fastest = grip / np.maximum(np.abs(speed), 0.5)
-    turn = _within(speed * np.tan(vehicles.steer) / vehicles.wheelbase, fastest)
+    vehicle: Any, mass: float, speed: float, across: float, rate: float, pushed: float, dt: float
+) -> tuple[float, float]:
+    """Sideways speed (left) at the origin and yaw rate after ``dt``."""
+    share = 1.0
+    for part in range(3):
+        beyond = max(abs(speed) - vehicle.steer_speeds[part], 0.0)
+        share += min(beyond, vehicle.steer_gaps[part]) * vehicle.steer_slopes[part]
+    wheels = -vehicle.control[STEER] * vehicle.max_steer * share
+    vehicle.steer += _within(wheels - vehicle.steer, _STEER_RATE * vehicle.max_steer * dt)
+    grip = vehicle.grip * GRAVITY
+    turn = _within(speed * math.tan(vehicle.steer) / vehicle.wheelbase, grip / max(abs(speed), 0.5))
     # tyres pull the body towards the way that its wheels roll, no harder than they grip
-    lever = vehicles.wheelbase / 2.0
-    twist = grip * mass * lever / vehicles.yaw_inertia * dt
-    spin = rate + vehicles.twist[:, 2] / vehicles.yaw_inertia * dt
-    turned = spin + _within(turn - spin, twist)
+    lever = vehicle.wheelbase / 2.0
+    spin = rate + vehicle.twist[2] / vehicle.yaw_inertia * dt
+    turned = spin + _within(turn - spin, grip * mass * lever / vehicle.yaw_inertia * dt)
+    if vehicle.cruising:
+        return vehicle.cruise[1] + turned * lever, turned
     slide = across + pushed / mass * dt
-    side = slide + _within(turned * lever - slide, grip * dt)
-    if vehicles.cruising.any():
-        side = np.where(vehicles.cruising, vehicles.cruise[:, 1] + turned * lever, side)
-    return side, turned
+    return slide + _within(turned * lever - slide, grip * dt), turned
 
 
-def _within(value: Float, most: Float) -> Float:
-    """``value`` bounded to ``most`` either way (``np.clip`` takes several times as long on short arrays)."""
-    return np.asarray(np.minimum(np.maximum(value, -most), most))
-
-
-def _steering_share(vehicles: VehicleTable, speed: Float) -> Float:
-    """``[V]`` share of the steering limit at this speed, linear between the curve's knots."""
-    beyond = np.abs(speed)[:, None] - vehicles.steer_speeds
-    part = np.minimum(np.maximum(beyond, 0.0), vehicles.steer_gaps)
-    return np.asarray(1.0 + (part * vehicles.steer_slopes).sum(1))
+@numba.njit(nogil=True, cache=True, inline="always")
+def _within(value: float, most: float) -> float:
+    """``value`` bounded to ``most`` either way."""
+    return min(max(value, -most), most)

@@ -15,16 +15,19 @@ Column = tuple[type, tuple[int, ...]]
 
 
 class Columns:
-    """Rows that can be added and removed; every column is an attribute, an array view of the living rows."""
+    """Rows that can be added and removed; every column is an attribute, an array view of the living rows.
+
+    ``records`` is the same memory as one structured array, which compiled loops take.
+    """
 
     COLUMNS: ClassVar[dict[str, Column]] = {}
 
+    records: NDArray[Any]
+
     def __init__(self) -> None:
         self._count = 0
-        self._store: dict[str, NDArray[Any]] = {
-            name: np.zeros((_FIRST_CAPACITY, *shape), dtype=dtype)
-            for name, (dtype, shape) in self.COLUMNS.items()
-        }
+        layout = [(name, dtype, shape) for name, (dtype, shape) in self.COLUMNS.items()]
+        self._store = np.zeros(_FIRST_CAPACITY, dtype=np.dtype(layout, align=True))
         self._expose()
 
     def __len__(self) -> int:
@@ -33,25 +36,24 @@ class Columns:
     def add(self, **values: object) -> int:
         """Append a row; columns not named are zero. Its number is the answer."""
         row = self._count
-        if row == len(next(iter(self._store.values()))):
-            for name, column in self._store.items():
-                self._store[name] = np.concatenate([column, np.zeros_like(column)])
-        for name, column in self._store.items():
-            column[row] = values.get(name, 0)
+        if row == len(self._store):
+            self._store = np.concatenate([self._store, np.zeros_like(self._store)])
+        for name in self.COLUMNS:
+            self._store[name][row] = values.get(name, 0)
         self._count += 1
         self._expose()
         return row
 
     def remove(self, row: int) -> None:
         """Take a row out; the rows behind it move up, so the order stays."""
-        for column in self._store.values():
-            column[row : self._count - 1] = column[row + 1 : self._count].copy()
+        self._store[row : self._count - 1] = self._store[row + 1 : self._count].copy()
         self._count -= 1
         self._expose()
 
     def _expose(self) -> None:
-        for name, column in self._store.items():
-            setattr(self, name, column[: self._count])
+        self.records = self._store[: self._count]
+        for name in self.COLUMNS:
+            setattr(self, name, self.records[name])
 
 
 class ActorTable(Columns):
