@@ -17,7 +17,6 @@ from driveproof.collect.clips import (
     DELTA_S,
     ClipRecord,
     ClipTask,
-    first_town,
     record_clip,
     roads_of,
 )
@@ -27,7 +26,7 @@ from driveproof.collect.weather import weather
 from driveproof.config.collect import CollectParams
 from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, write_json
-from driveproof.sim.client import ServerLost, Session, Supervisor
+from driveproof.sim.client import ServerHandle, ServerLost, Session, Supervisor
 
 Progress = Callable[[ClipRecord], None]
 TRIES = 3
@@ -61,7 +60,6 @@ def collect(
             ClipTask(number, names[index], seed, params, temporary)
             for number, index in enumerate(order)
         ]
-        tasks.sort(key=lambda task: (first_town(task), task.number))  # changing towns is slow
         records = []
         for record in _run(tasks, params.workers):
             records.append(record)
@@ -130,6 +128,11 @@ class Simulator:
                 if not left:
                     raise
         raise AssertionError("unreachable")
+
+    @property
+    def server(self) -> ServerHandle:
+        """The server that runs now."""
+        return self._supervisor.server
 
     @property
     def session(self) -> Session:

@@ -82,11 +82,6 @@ def attempts(task: ClipTask) -> Iterator[Attempt]:
             yield Attempt(number, key, town, sky, found)
 
 
-def first_town(task: ClipTask) -> str:
-    """The town in which a task will probably be done."""
-    return next((attempt.town for attempt in attempts(task) if attempt.plan is not None), "")
-
-
 def record_clip(task: ClipTask, session: Session) -> ClipRecord:
     """Try towns and places until a drive succeeds, and write it; the same task gives the same bytes."""
     rejected: list[str] = []
@@ -120,9 +115,13 @@ def record_clip(task: ClipTask, session: Session) -> ClipRecord:
 def drive_clip(
     task: ClipTask, attempt: Attempt, staged: Plan, session: Session, clip: str
 ) -> Episode:
-    """Drive a plan and write ``<clip>.tar`` into the task's directory; nothing is left if it is spoiled."""
+    """Drive a plan and write ``<clip>.tar`` into the task's directory; nothing is left if it is spoiled.
+
+    The town is loaded afresh: actor ids, on which for example walkers' clothes depend, start anew, and no
+    earlier drive leaves a trace.
+    """
     params, roads = task.params, roads_of(attempt.town)
-    session.enter_town(attempt.town)
+    session.load_town(attempt.town)
     sky = weather(attempt.weather).values()
     traffic = seeded(task.seed, attempt.key, "traffic")
     drive = Drive(session, roads, staged, traffic, sky)

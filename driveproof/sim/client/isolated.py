@@ -19,6 +19,7 @@ from driveproof.sim.client.server import ServerHandle
 from driveproof.sim.client.session import Session
 
 LOOK_S = 0.25
+OPEN_S = 20.0
 IDLE = 0.0
 
 
@@ -83,7 +84,8 @@ def _work(theirs: Connection, busy: Any, host: str, port: int, errand: Errand) -
             busy.value = IDLE
 
     try:
-        with Session.open(host, port, errand.timeout_s, errand.delta_s, errand.town) as session:
+        with Session.open(host, port, OPEN_S, errand.delta_s, errand.town) as session:
+            session.limit(errand.timeout_s)
             session.watch = watch
             answer: Any = (errand.job(session, *errand.args),)
     except BaseException as error:

@@ -212,6 +212,11 @@ class Session:
         )
         return self.state
 
+    def limit(self, timeout_s: float) -> None:
+        """Change how many seconds any call may take."""
+        self.timeout_s = timeout_s
+        self.client.set_timeout(timeout_s)
+
     def restart_clock(self) -> None:
         """Let the next tick be time 0.
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from driveproof.sim.client.failures import ServerLost
+from driveproof.sim.client.failures import ServerLost, SimulatorUnreachable
 from driveproof.sim.client.isolated import Errand, run_child
 from driveproof.sim.client.server import ServerHandle, start_server
 from driveproof.sim.client.session import Session
@@ -17,6 +17,8 @@ from driveproof.sim.client.session import Session
 Result = TypeVar("Result")
 LOOK_S = 0.25
 """Seconds between two looks at the server."""
+OPEN_S = 20.0
+"""Seconds in which a server that has just begun to listen must answer."""
 HANG_S = 6.0
 """Seconds after which a tick hangs."""
 
@@ -103,10 +105,13 @@ class Supervisor:
         server = self.server
         self._sessions += 1
         try:
-            session = Session.open(server.host, server.port, self._hang_s, delta_s, town)
-        except ServerLost:
+            session = Session.open(server.host, server.port, OPEN_S, delta_s, town)
+        except (ServerLost, SimulatorUnreachable) as error:
+            state = "hangs" if server.alive else "ended"
+            words = server.last_words()
             self._end_server()
-            raise
+            raise ServerLost(f"the simulator {state}; its last words: {words}") from error
+        session.limit(self._hang_s)
         session.watch = self._tick
         try:
             with session:
