@@ -5,9 +5,29 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
+
+
+class Deferred(Generic[T]):
+    """A value that is computed in the background when somebody first asks for it, once for all who ask.
+
+    Parameters
+    ----------
+    work
+        Computes it; runs in a thread of its own, so it must not touch what the event loop changes.
+    """
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._task: asyncio.Future[T] | None = None
+
+    async def get(self) -> T:
+        """The value, or the error that computing it gave."""
+        if self._task is None:
+            self._task = asyncio.ensure_future(in_background(self._work))
+        return await asyncio.shield(self._task)
 
 
 async def in_background(work: Callable[[], T]) -> T:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from functools import cached_property
 from typing import TypeVar
 
 from driveproof.maps import TownMap
@@ -12,6 +11,7 @@ from driveproof.sim.engine import (
     Actor,
     ActorKind,
     Engine,
+    LaneGround,
     Pose3,
     SpawnBlocked,
     TrafficLight,
@@ -19,6 +19,7 @@ from driveproof.sim.engine import (
     Vehicle,
     Walker,
 )
+from driveproof.sim.server.background import Deferred
 from driveproof.sim.server.messages import ActorMessage, BoxMessage, Description, Vector
 from driveproof.sim.server.physics import PhysicsBook
 from driveproof.sim.server.registry import Refused
@@ -46,6 +47,15 @@ class Episode:
         The episode number; clients load everything anew when it changes.
     map_name
         "Carla/Maps/Town10HD", as the client that loaded it has written it.
+
+    Attributes
+    ----------
+    spawn_points
+        Where vehicles may be born.
+    scenery
+        What stands in the town, and rays through it.
+    wheel_angles
+        Degrees that clients gave wheels of vehicles to be seen with, by actor and wheel.
     """
 
     def __init__(
@@ -61,7 +71,8 @@ class Episode:
         self.map_name = map_name
         self.engine = engine
         self.library = library
-        self.scenery = Scenery(engine, engine.ground)
+        self.spawn_points = Deferred(lambda: spawn_points(engine.town))
+        self.scenery = Deferred(lambda: _scenery(engine))
         self.physics = PhysicsBook()
         self.wheel_angles: dict[tuple[int, int], float] = {}
         self.packer = SnapshotPacker(engine)
@@ -73,11 +84,6 @@ class Episode:
     def town(self) -> TownMap:
         """The town."""
         return self.engine.town
-
-    @cached_property
-    def spawn_points(self) -> list[Pose3]:
-        """Where vehicles may be born."""
-        return spawn_points(self.town)
 
     def actor(self, actor_id: int) -> Actor:
         """The living actor of this id; Refused if there is none."""
@@ -196,3 +202,10 @@ class Episode:
             actor.type_id,
             {key: (kinds.get(key, _STRING), value) for key, value in actor.attributes.items()},
         )
+
+
+def _scenery(engine: Engine) -> Scenery:
+    """The standing things of the engine's town; on a ground of their own, which may be built beside the engine's."""
+    scenery = Scenery(engine, LaneGround(engine.town))
+    scenery.prepare()
+    return scenery

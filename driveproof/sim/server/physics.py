@@ -116,8 +116,10 @@ class PhysicsBook:
         message = self._written.get(vehicle.id) or _message(vehicle)
         places = _wheel_places(vehicle)
         wheels = [
-            replace(wheel, position=place)
-            for wheel, place in zip(message.wheels, places, strict=False)
+            replace(wheel, position=place, tire_friction=own.friction)
+            for wheel, place, own in zip(
+                message.wheels, places, vehicle.physics.wheels, strict=False
+            )
         ]
         return replace(message, wheels=wheels)
 

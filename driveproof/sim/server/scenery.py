@@ -83,6 +83,10 @@ class Scenery:
             for key, (label, pose, half) in enumerate(found, 1)
         )
 
+    def prepare(self) -> None:
+        """Build now what is otherwise built when it is first asked for: a large town takes seconds."""
+        assert self._boxes
+
     def of_label(self, label: int) -> list[Thing]:
         """The things with this semantic tag; all of them for 255."""
         return [thing for thing in self.things if label in (255, thing.label)]
@@ -129,7 +133,13 @@ class Scenery:
             label, half = (Label.TRAFFIC_LIGHT, LAMPS) if light else (Label.TRAFFIC_SIGN, PLATE)
             x, y, z = signal.position.tolist()
             found.append((label, Pose3(x, y, z, yaw=signal.heading), half))
-            ground = float(self._heights(np.array([x]), np.array([y]), np.array([z]))[0])
+            # the road at the stop line is as high as at the pole, and known without looking
+            line = signal.stop_lines[..., 2]
+            ground = float(
+                line.mean()
+                if line.size
+                else self._heights(np.array([x]), np.array([y]), np.array([z]))[0]
+            )
             rise = (z - half[2] - ground) / 2.0
             if rise > 0.0:
                 found.append((Label.POLE, Pose3(x, y, ground + rise), (POLE, POLE, rise)))

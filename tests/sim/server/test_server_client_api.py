@@ -71,11 +71,11 @@ def test_steering_to_the_right_turns_to_the_right(world: Any) -> None:
     car = spawn(world)
     before = car.get_transform()
     car.apply_control(carla.VehicleControl(throttle=0.6, steer=0.5))
-    ticks(world, 60)
+    ticks(world, 35)
     after = car.get_transform()
-    assert math.remainder(after.rotation.yaw - before.rotation.yaw, 360.0) > 5.0
+    assert math.remainder(after.rotation.yaw - before.rotation.yaw, 360.0) > 3.0
     way = after.location - before.location
-    assert way.dot(before.get_right_vector()) > 0.2
+    assert way.dot(before.get_right_vector()) > 0.02
     assert car.get_velocity().length() > 1.0
     assert car.get_angular_velocity().z > 1.0, "degrees a second, clockwise from above"
     control = car.get_control()

@@ -81,15 +81,21 @@ def get_group_traffic_lights(client: Client, key: int) -> list[int]:
 
 
 @rpc(U32, returns=sequence(BOX))
-def get_light_boxes(client: Client, key: int) -> list[BoxMessage]:
+async def get_light_boxes(client: Client, key: int) -> list[BoxMessage]:
     """The boxes of a light's lamp heads in the world."""
-    things = client.world.episode.scenery.heads(_light(client, key).signal_id)
-    return [thing_box(thing) for thing in things]
+    signal = _light(client, key).signal_id
+    scenery = await client.world.episode.scenery.get()
+    return [thing_box(thing) for thing in scenery.heads(signal)]
 
 
 @rpc(TEXT, returns=sequence(STREET_LIGHT))
-def query_lights_state(client: Client, name: str) -> list[tuple[Any, ...]]:
-    """The street lamps: there are none."""
+async def query_lights_state(client: Client, name: str) -> list[tuple[Any, ...]]:
+    """The street lamps: there are none.
+
+    This is the last that a client asks while it gets a world. Answered when its socket for snapshots is there, so
+    that it knows the actors even if the world stands still.
+    """
+    await client.world.settle()
     return []
 
 

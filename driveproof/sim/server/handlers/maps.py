@@ -42,10 +42,10 @@ def copy_opendrive_to_file(client: Client, text: str, parameters: Any) -> None:
 
 
 @rpc(returns=MAP)
-def get_map_info(client: Client) -> tuple[str, list[Pose3]]:
+async def get_map_info(client: Client) -> tuple[str, list[Pose3]]:
     """Name and spawn points."""
     episode = client.world.episode
-    return episode.map_name, episode.spawn_points
+    return episode.map_name, await episode.spawn_points.get()
 
 
 @rpc(returns=TEXT)

@@ -28,39 +28,43 @@ _BODIES = (ActorKind.VEHICLE, ActorKind.WALKER, ActorKind.PROP)
 
 
 @rpc(VECTOR, VECTOR, REAL, returns=row(FLAG, LABELLED_POINT))
-def project_point(
+async def project_point(
     client: Client, place: Vector, direction: Vector, reach: float
 ) -> tuple[bool, tuple[Vector, int]]:
     """What a ray from a place meets first within ``reach`` metres."""
-    hit = client.world.episode.scenery.project(np.array(place), np.array(direction), reach)
+    scenery = await client.world.episode.scenery.get()
+    hit = scenery.project(np.array(place), np.array(direction), reach)
     return (False, ((0.0, 0.0, 0.0), 0)) if hit is None else (True, (hit.point, hit.label))
 
 
 @rpc(VECTOR, VECTOR, returns=sequence(LABELLED_POINT))
-def cast_ray(client: Client, start: Vector, end: Vector) -> list[tuple[Vector, int]]:
+async def cast_ray(client: Client, start: Vector, end: Vector) -> list[tuple[Vector, int]]:
     """All that lies on a straight line, nearest first."""
-    hits = client.world.episode.scenery.cast(np.array(start), np.array(end))
+    scenery = await client.world.episode.scenery.get()
+    hits = scenery.cast(np.array(start), np.array(end))
     return [(hit.point, hit.label) for hit in hits]
 
 
 @rpc(U8, returns=sequence(BOX))
-def get_all_level_BBs(client: Client, label: int) -> list[BoxMessage]:  # CARLA's name
+async def get_all_level_BBs(client: Client, label: int) -> list[BoxMessage]:  # CARLA's name
     """Boxes in the world of everything with this label (255: any), bodies included."""
     episode = client.world.episode
+    scenery = await episode.scenery.get()
     bodies = [
         world_box(actor)
         for actor in episode.engine.actors.values()
         if actor.kind in _BODIES and (label == ANY_LABEL or label in actor.tags)
     ]
-    return [thing_box(thing) for thing in episode.scenery.of_label(label)] + bodies
+    return [thing_box(thing) for thing in scenery.of_label(label)] + bodies
 
 
 @rpc(U8, returns=sequence(ENVIRONMENT_OBJECT))
-def get_environment_objects(client: Client, label: int) -> list[EnvironmentObject]:
+async def get_environment_objects(client: Client, label: int) -> list[EnvironmentObject]:
     """The parts of the town with this label (255: any)."""
+    scenery = await client.world.episode.scenery.get()
     return [
         EnvironmentObject(thing.pose, thing_box(thing), thing.key, thing.name, thing.label)
-        for thing in client.world.episode.scenery.of_label(label)
+        for thing in scenery.of_label(label)
     ]
 
 
@@ -70,10 +74,11 @@ def enable_environment_objects(client: Client, keys: list[int], enabled: bool) -
 
 
 @rpc(returns=sequence(TEXT))
-def get_names_of_all_objects(client: Client) -> list[str]:
+async def get_names_of_all_objects(client: Client) -> list[str]:
     """Names of the town's parts; the first says what this server is."""
     world = client.world
-    return [world.build_name, *(thing.name for thing in world.episode.scenery.things)]
+    scenery = await world.episode.scenery.get()
+    return [world.build_name, *(thing.name for thing in scenery.things)]
 
 
 @rpc(U32, returns=sequence(TEXT))
