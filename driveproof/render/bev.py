@@ -18,9 +18,10 @@ from driveproof.render.picture import Image
 from driveproof.render.raster import Lens, Raster
 from driveproof.render.scenery import scenery_of
 from driveproof.render.shading import Looks, shade
+from driveproof.render.sketch import sketch
 from driveproof.render.terrain import GRASS
 from driveproof.render.things import SHINE
-from driveproof.render.view import DebugShape, View
+from driveproof.render.view import View
 
 _SHIFT = 4
 EGO_COLOUR = (64, 132, 255)
@@ -88,34 +89,18 @@ def render_bev(
         cv2.polylines(image, [frame.fixed(points)], False, colour, 2, cv2.LINE_AA, _SHIFT)
         for point in frame.fixed(points[1:]).tolist():
             cv2.circle(image, tuple(point), 2 << _SHIFT, colour, -1, cv2.LINE_AA, _SHIFT)
-    for shape in view.shapes:
-        _sketch(image, shape, frame, view.ego)
+    sketch(
+        image,
+        view.shapes,
+        lambda points: frame.pixels(points_to_local(points[:, :2], view.ego)),
+        frame.scale,
+    )
     return image
 
 
 def _fill(image: Image, ring: NDArray[np.int32], colour: tuple[int, int, int]) -> None:
     cv2.fillConvexPoly(image, ring, colour, cv2.LINE_AA, _SHIFT)
     cv2.polylines(image, [ring], True, (24, 24, 26), 1, cv2.LINE_AA, _SHIFT)
-
-
-def _sketch(image: Image, shape: DebugShape, frame: _Frame, ego: Float) -> None:
-    points = frame.fixed(points_to_local(shape.points[:, :2], ego))
-    thickness = int(np.clip(round(shape.thickness * frame.scale), 1, 255))
-    if shape.kind == "point":
-        radius = max(1, round(shape.thickness * frame.scale * 2**_SHIFT))
-        for point in points.tolist():
-            cv2.circle(image, tuple(point), radius, shape.colour, -1, cv2.LINE_AA, _SHIFT)
-    elif shape.kind == "string":
-        at = tuple((points[0] >> _SHIFT).tolist())
-        cv2.putText(
-            image, shape.text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.35, shape.colour, 1, cv2.LINE_AA
-        )
-    elif shape.kind == "arrow":
-        tail, head = (points[[0, -1]] >> _SHIFT).tolist()
-        cv2.arrowedLine(image, tail, head, shape.colour, thickness, cv2.LINE_AA, tipLength=0.2)
-    else:
-        closed = shape.kind == "box"
-        cv2.polylines(image, [points], closed, shape.colour, thickness, cv2.LINE_AA, _SHIFT)
 
 
 def _ground_from_above(view: View, frame: _Frame, range_m: float) -> Image:

@@ -104,7 +104,10 @@ class Scenery:
             if len(self._views) >= _KEEP_VIEWS:
                 self._views.pop(next(iter(self._views)))
             tiles = self._tiles_around(np.array([key[0] * _STRIDE_M, key[1] * _STRIDE_M]), reach)
-            self._views[key] = tiles, self._terrain.heights(np.asarray((tiles + 0.5) * TILE_M, dtype=np.float64))
+            self._views[key] = (
+                tiles,
+                self._terrain.heights(np.asarray((tiles + 0.5) * TILE_M, dtype=np.float64)),
+            )
         return self._views[key]
 
     def ground_around(self, x: float, y: float, reach: float, z: float) -> list[Mesh]:

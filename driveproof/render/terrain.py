@@ -15,7 +15,7 @@ from driveproof.render.mesh import Mesh, mesh_of
 
 GRASS = (104, 118, 82)
 #: Side of a cell near by and far away; the land lies at least so far below a road; metres.
-CELL_M, COARSE_CELL_M, DROP_M = 8.0, 16.0, 0.08
+CELL_M, COARSE_CELL_M, DROP_M = 8.0, 16.0, 0.05
 #: A corner of the grid lies no higher than any road within this distance, metres.
 _ROOM_M = 13.0
 _FAR_M, _SECTORS = 6000.0, 24

@@ -94,7 +94,7 @@ def test_car_ahead_covers_its_projected_box(view: View, ego: np.ndarray) -> None
     assert right == pytest.approx(pixels[:, 0].max(), abs=1)
     assert top == pytest.approx(pixels[:, 1].min(), abs=1)
     assert bottom == pytest.approx(pixels[:, 1].max(), abs=2)  # the wheels are not at the very end
-    red = extent(changed(render_camera(view, FRONT), render_camera(car, FRONT)))
+    drawn = extent(changed(render_camera(view, FRONT), render_camera(car, FRONT)))
     assert drawn[0] <= left
     assert drawn[1] >= right
 

@@ -7,7 +7,7 @@ encodes. Reads the engine, never changes it. Inside the frame is right-handed; w
 
 from driveproof.sim.sensors.base import Body, Sensor, UnmodelledSensor
 from driveproof.sim.sensors.events import CollisionEvent, ObstacleEvent
-from driveproof.sim.sensors.registry import is_modelled, make_sensor
+from driveproof.sim.sensors.registry import is_modelled, make_sensor, prepare
 
 __all__ = [
     "Body",
@@ -17,4 +17,5 @@ __all__ = [
     "UnmodelledSensor",
     "is_modelled",
     "make_sensor",
+    "prepare",
 ]

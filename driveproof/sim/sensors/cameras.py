@@ -7,12 +7,16 @@ import struct
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from driveproof.geometry.arrays import Float32
+from driveproof.render.labels import Label
 from driveproof.render.light import light_of
 from driveproof.render.picture import Picture
 from driveproof.render.raster import Lens
+from driveproof.render.sketch import sketch
 from driveproof.sim.engine.pose import rotation_matrices
 from driveproof.sim.sensors.base import Sensor
 from driveproof.sim.sensors.stage import scene_of
@@ -27,6 +31,8 @@ _HEADER = struct.Struct("<IIf")
 #: Largest side of a picture; 24 bits of depth reach this far, metres.
 MAX_SIDE, DEPTH_M = 8192, 1000.0
 _DEPTH_STEPS = 2**24 - 1
+#: Cameras that look down as steeply as this (sine) show what clients draw: a driver's must not.
+FROM_ABOVE = -0.86
 
 
 class CameraSensor(Sensor):
@@ -61,11 +67,18 @@ class CameraSensor(Sensor):
 
 
 class RgbCamera(CameraSensor):
-    """Colours in the light of the world's weather."""
+    """Colours in the light of the world's weather; from above also what clients drew into the world."""
 
     def pixels(self, picture: Picture, engine: Engine) -> Pixels:
         """See :class:`CameraSensor`."""
-        return picture.bgra(light_of(engine.weather))
+        image = picture.bgra(light_of(engine.weather))
+        lens = picture.lens
+        if lens.axes[2, 0] < FROM_ABOVE:
+            shapes = getattr(engine, "debug_shapes", ())
+            ground = engine.ground_height(*lens.origin.tolist())
+            scale = lens.focal / max(float(lens.origin[2]) - ground, 1.0)
+            sketch(image, shapes, lambda points: lens.project(points)[0], scale, bgr=True)
+        return image
 
 
 class DepthCamera(CameraSensor):
@@ -73,10 +86,9 @@ class DepthCamera(CameraSensor):
 
     def pixels(self, picture: Picture, engine: Engine) -> Pixels:
         """See :class:`CameraSensor`."""
-        steps = np.clip(picture.depth().astype(np.float64) / DEPTH_M, 0.0, 1.0) * _DEPTH_STEPS
-        value = np.round(steps).astype(np.uint32)
-        blue, green, red = value >> 16 & 255, value & 0xFF00, (value & 255) << 16
-        return _packed(blue | green | red)
+        words = np.empty((self.height, self.width), dtype=np.uint32)
+        encode_depth(picture.raster.inverse, words)
+        return _bytes(words)
 
 
 class SemanticCamera(CameraSensor):
@@ -84,7 +96,7 @@ class SemanticCamera(CameraSensor):
 
     def pixels(self, picture: Picture, engine: Engine) -> Pixels:
         """See :class:`CameraSensor`."""
-        return _packed(picture.labels().astype(np.uint32) << 16)
+        return _painted(picture, picture.column("label").astype(np.uint32) << 16)
 
 
 class InstanceCamera(CameraSensor):
@@ -92,9 +104,9 @@ class InstanceCamera(CameraSensor):
 
     def pixels(self, picture: Picture, engine: Engine) -> Pixels:
         """See :class:`CameraSensor`."""
-        owner = picture.owners().astype(np.uint32)
+        owner = picture.column("owner").astype(np.uint32)
         low, high = (owner & 255) << 8, owner >> 8 & 255
-        return _packed(picture.labels().astype(np.uint32) << 16 | low | high)
+        return _painted(picture, picture.column("label").astype(np.uint32) << 16 | low | high)
 
 
 class NormalsCamera(CameraSensor):
@@ -106,12 +118,33 @@ class NormalsCamera(CameraSensor):
         backward = (local[:, 0] > 0.0) & picture.column("sided")
         local[backward] *= -1.0
         seen = np.column_stack([-local[:, 1], local[:, 2], -local[:, 0]])
-        table = np.round((np.vstack([seen, [0.0, 0.0, 1.0]]) + 1.0) * 127.5).astype(np.uint32)
-        words = table[:, 0] << 16 | table[:, 1] << 8 | table[:, 2]
-        return _packed(words[picture.raster.ids])
+        table = np.round((seen + 1.0) * 127.5).astype(np.uint32)
+        return _painted(picture, table[:, 0] << 16 | table[:, 1] << 8 | table[:, 2], 0x8080FF)
 
 
-def _packed(words: NDArray[Any]) -> Pixels:
-    """Words with blue lowest as bytes ``[H, W, 4]``, alpha 255."""
-    full = np.ascontiguousarray(words | 0xFF000000, dtype="<u4")
-    return full.view(np.uint8).reshape(*full.shape, 4)
+def _painted(picture: Picture, words: NDArray[Any], sky: int = Label.SKY << 16) -> Pixels:
+    """Each polygon as its word of ``words`` ``[P]`` (blue lowest), with full alpha."""
+    table = np.append(words, sky).astype(np.uint32) | np.uint32(0xFF000000)
+    return _bytes(table[picture.raster.ids])
+
+
+def _bytes(words: NDArray[np.uint32]) -> Pixels:
+    """Words ``[H, W]`` as bytes ``[H, W, 4]``, the lowest first."""
+    return words.astype("<u4", copy=False).view(np.uint8).reshape(*words.shape, 4)
+
+
+@numba.njit(nogil=True, cache=True)
+def encode_depth(inverse: Float32, words: NDArray[np.uint32]) -> None:
+    """CARLA's depth pixels ``[H, W]`` (blue lowest) of one over the depth ``[H, W]``."""
+    scale = _DEPTH_STEPS / DEPTH_M
+    for row in range(inverse.shape[0]):
+        for column in range(inverse.shape[1]):
+            value = np.uint32(_DEPTH_STEPS)
+            if inverse[row, column] * DEPTH_M > 1.0:
+                value = np.uint32(scale / inverse[row, column] + 0.5)
+            words[row, column] = (
+                np.uint32(0xFF000000)
+                | (value & np.uint32(0xFF)) << np.uint32(16)
+                | (value & np.uint32(0xFF00))
+                | value >> np.uint32(16)
+            )

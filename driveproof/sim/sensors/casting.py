@@ -13,9 +13,9 @@ import numpy as np
 
 from driveproof.geometry.arrays import Float, Float32, Int
 
-#: The ground is not steeper than this (rise per metre): how far a ray may safely go on.
-STEEPEST = 0.35
-_LEAST_STEP_M, _CLOSE_M, _HALVINGS = 0.25, 0.02, 12
+#: Rays approach the ground in leaps down to the height of what is too small for its slope to tell, then in
+#: steps; metres.
+_BUMP_M, _LEAST_STEP_M, _CLOSE_M, _HALVINGS = 0.12, 0.25, 0.02, 10
 
 
 @numba.njit(nogil=True, cache=True)
@@ -36,6 +36,8 @@ def cast_boxes(
     """
     channels, columns = len(elevation), len(azimuth)
     start, heading = np.empty(3), np.empty(3)
+    ahead, aside = np.cos(azimuth), np.sin(azimuth)
+    level, upward = np.cos(elevation), np.sin(elevation)
     for box in range(len(centre)):
         away = math.sqrt(centre[box, 0] ** 2 + centre[box, 1] ** 2 + centre[box, 2] ** 2)
         radius = math.sqrt(half[box, 0] ** 2 + half[box, 1] ** 2 + half[box, 2] ** 2)
@@ -58,11 +60,11 @@ def cast_boxes(
             gap = abs(azimuth[column] - middle) % (2.0 * math.pi)
             if min(gap, 2.0 * math.pi - gap) > width:
                 continue
-            ca, sa = math.cos(azimuth[column]), math.sin(azimuth[column])
+            ca, sa = ahead[column], aside[column]
             for channel in range(channels):
                 if abs(elevation[channel] - rise) > tall:
                     continue
-                ce, se = math.cos(elevation[channel]), math.sin(elevation[channel])
+                ce, se = level[channel], upward[channel]
                 enter, leave, side = -1e30, 1e30, 0
                 for k in range(3):
                     heading[k] = (
@@ -105,24 +107,27 @@ def cast_ground(
     heights: Float32,
     corner: Float,
     cell: float,
+    steepest: float,
     distance: Float,
     cosine: Float,
     found: Int,
 ) -> None:
     """Shorten ``distance`` ``[C, K]`` where rays meet the ground; ``found`` becomes -2 there.
 
-    ``axes`` ``[3, 3]`` takes the sensor's frame to the world, ``corner`` is the south-west node of ``heights``.
+    ``axes`` ``[3, 3]`` takes the sensor's frame to the world, ``corner`` is the south-west node of ``heights``,
+    ``steepest`` the rise per metre that the ground does not exceed but for bumps.
     """
     west, south = corner[0], corner[1]
+    ahead, aside = np.cos(azimuth), np.sin(azimuth)
     for channel in range(len(elevation)):
         ce, se = math.cos(elevation[channel]), math.sin(elevation[channel])
         for column in range(len(azimuth)):
-            a, b = ce * math.cos(azimuth[column]), ce * math.sin(azimuth[column])
+            a, b = ce * ahead[column], ce * aside[column]
             dx = axes[0, 0] * a + axes[0, 1] * b + axes[0, 2] * se
             dy = axes[1, 0] * a + axes[1, 1] * b + axes[1, 2] * se
             dz = axes[2, 0] * a + axes[2, 1] * b + axes[2, 2] * se
             limit = distance[channel, column]
-            closing = STEEPEST * math.hypot(dx, dy) - dz
+            closing = steepest * math.hypot(dx, dy) - dz
             before, here = 0.0, 0.0
             hit = False
             while here < limit and closing > 0.0:
@@ -134,7 +139,7 @@ def cast_ground(
                     hit = here > 0.0
                     break
                 before = here
-                here += max(gap / closing, _LEAST_STEP_M)
+                here += max((gap - _BUMP_M) / closing, _LEAST_STEP_M)
             if not hit:
                 continue
             low, high = before, min(here + _LEAST_STEP_M, limit)
@@ -155,3 +160,12 @@ def cast_ground(
                 1.0 + east * east + north * north
             )
             found[channel, column] = -2
+
+
+def compile_casting() -> None:
+    """Compile both kernels now."""
+    angles, grid, found = np.zeros(2), np.ones((2, 2)), np.zeros((2, 2), dtype=np.int64)
+    point, axes = np.full((1, 3), 5.0), np.eye(3)
+    cast_boxes(angles, angles, point, point * 0.1, axes[None], 10.0, grid, grid.copy(), found)
+    heights, corner = np.zeros((2, 2), dtype=np.float32), np.zeros(2)
+    cast_ground(angles, angles, axes, point[0], heights, corner, 1.0, 0.1, grid, grid.copy(), found)

@@ -83,6 +83,7 @@ class _Turning(Sensor):
             patch.heights,
             patch.corner,
             patch.cell,
+            patch.steepest,
             distance,
             cosine,
             found,

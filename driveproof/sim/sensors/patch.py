@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from driveproof.render.scenery import Scenery
 #: Nodes are this far apart, but no more than so many a side; a patch serves until a sensor has moved so far.
 CELL_M, MAX_NODES, SLACK_M = 0.5, 900, 30.0
 _ABOVE_M = 3000.0
+_SLOPE_OVER_M, _STEEPEST = 4.0, 0.35
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,14 @@ class Patch:
     cell: float
     heights: Float32
     labels: NDArray[np.uint8]
+
+    @cached_property
+    def steepest(self) -> float:
+        """Rise per metre that the ground does not exceed, but for bumps and cliffs."""
+        stride = max(1, round(_SLOPE_OVER_M / self.cell))
+        coarse = self.heights[::stride, ::stride]
+        rise = max(float(np.abs(np.diff(coarse, axis=axis)).max(initial=0.0)) for axis in (0, 1))
+        return min(rise / (stride * self.cell) + 0.02, _STEEPEST)
 
     def serves(self, point: Float, reach: float) -> bool:
         """Whether it still covers ``reach`` metres around ``point`` ``[3]`` on its level."""

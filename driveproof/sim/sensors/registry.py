@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from driveproof.render.light import light_of
+from driveproof.render.picture import Picture
+from driveproof.render.raster import Lens
 from driveproof.sim.sensors.base import Sensor, UnmodelledSensor
 from driveproof.sim.sensors.cameras import (
     DepthCamera,
@@ -12,11 +17,14 @@ from driveproof.sim.sensors.cameras import (
     NormalsCamera,
     RgbCamera,
     SemanticCamera,
+    encode_depth,
 )
+from driveproof.sim.sensors.casting import compile_casting
 from driveproof.sim.sensors.events import CollisionSensor, ObstacleSensor
 from driveproof.sim.sensors.inertial import GnssSensor, ImuSensor
 from driveproof.sim.sensors.lidar import Lidar, SemanticLidar
 from driveproof.sim.sensors.radar import Radar
+from driveproof.sim.sensors.stage import scene_of
 
 if TYPE_CHECKING:
     from driveproof.sim.engine import Actor
@@ -60,3 +68,16 @@ def make_sensor(engine: Engine, actor: Actor) -> Sensor:
             hint="it has " + ", ".join(name.removeprefix("sensor.") for name in SENSORS),
         )
     return factory(actor)
+
+
+def prepare(engine: Engine) -> None:
+    """Compile what cameras and lidars need (seconds on a machine's first time, then from the cache).
+
+    A server calls this before it answers clients, so that no first picture outlasts their patience.
+    """
+    scene = scene_of(engine)
+    lens = Lens(np.array([0.0, 0.0, 2.0]), np.eye(3), 8.0, 16, 16)
+    picture = Picture(scene, lens)
+    picture.bgra(light_of(engine.weather))
+    encode_depth(picture.raster.inverse, np.empty((16, 16), dtype=np.uint32))
+    compile_casting()

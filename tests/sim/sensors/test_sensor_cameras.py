@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sensor_world import FLAT, HILLY, World
 
 from driveproof.geometry.arrays import Float
+from driveproof.render import DebugShape
 from driveproof.render.labels import Label
 from driveproof.sim.engine import Actor, LightState, Pose3, VehicleControl
 from driveproof.sim.engine.pose import rotation_matrices
@@ -250,3 +251,15 @@ def test_unmodelled_sensors_say_so(world: World) -> None:
     actor = world.sensor("camera.dvs")
     with pytest.raises(UnmodelledSensor, match="not modelled"):
         make_sensor(world.engine, actor)
+
+
+def test_drawn_shapes_are_seen_from_above_only(world: World) -> None:
+    """Who drives must not see what somebody drew for himself."""
+    place = world.at(6.0, 2.0)
+    shape = DebugShape("point", np.array([[place.x, place.y, place.z]]), (255, 0, 255), 1.0)
+    above, front = camera(world, "rgb", "top_down"), camera(world, "rgb", "front")
+    seen = image(world, front)
+    world.engine.debug_shapes = [shape]  # type: ignore[attr-defined]
+    pixel, _ = project(shape.points[0], above)
+    assert image(world, above)[int(pixel[1]), int(pixel[0])].tolist() == [255, 0, 255, 255]
+    assert (image(world, front) == seen).all()
