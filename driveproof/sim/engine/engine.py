@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from driveproof.geometry.arrays import Float
-from driveproof.maps import SignalKind, TownMap
+from driveproof.maps import TownMap
 from driveproof.sim.blueprints import BlueprintLibrary, VehicleSpec
 from driveproof.sim.engine.ackermann import AckermannState
 from driveproof.sim.engine.actor import Actor, Collision
@@ -19,25 +19,15 @@ from driveproof.sim.engine.commands import AckermannControl, ActorKind, LightSta
 from driveproof.sim.engine.contacts import StaticBox, Statics, is_overlapping, resolve
 from driveproof.sim.engine.errors import NoSuchActor, SpawnBlocked, UnknownBlueprint
 from driveproof.sim.engine.ground import Ground, LaneGround
-from driveproof.sim.engine.lights import (
-    GREEN_S,
-    RED_S,
-    YELLOW_S,
-    LightCycles,
-    LightTable,
-    TrafficLight,
-)
+from driveproof.sim.engine.habits import Habits
+from driveproof.sim.engine.lights import LightCycles, LightTable, TrafficLight
 from driveproof.sim.engine.motion import move
 from driveproof.sim.engine.pose import Pose3
-from driveproof.sim.engine.signals import (
-    UNKNOWN_LIMIT,
-    Governance,
-    TrafficSign,
-    pose_of,
-    trigger_box,
-    type_of,
-)
+from driveproof.sim.engine.powertrain import drive
+from driveproof.sim.engine.roadside import place_signals
+from driveproof.sim.engine.signals import UNKNOWN_LIMIT, Governance, TrafficSign
 from driveproof.sim.engine.table import ActorTable
+from driveproof.sim.engine.touching import separations
 from driveproof.sim.engine.vehicle import Vehicle
 from driveproof.sim.engine.vehicle_physics import physics_columns, standard_physics
 from driveproof.sim.engine.vehicle_table import VehicleTable
@@ -45,8 +35,6 @@ from driveproof.sim.engine.walker import Walker, WalkerTable, walk
 from driveproof.sim.engine.walker_controller import WalkerController
 from driveproof.sim.engine.walkways import Walkways
 
-#: CARLA's labels of lights and signs.
-_LIGHT_LABEL, _SIGN_LABEL = 7, 8
 #: Steps longer than this are cut, so that nothing leaps (seconds).
 _LONGEST_STEP = 0.1
 
@@ -109,22 +97,21 @@ class Engine:
         self.actors: dict[int, Actor] = {}
         self.collisions: list[Collision] = []
         self.ackermann: set[int] = set()
+        self._habits = Habits()
         self._controllers: list[WalkerController] = []
         self._vehicles: list[Vehicle] = []
         self._walkers: list[Walker] = []
         self._attachments = Attachments()
         self._next_id = 1
-        self.spectator = Actor(*self._identity("spectator", {}, ActorKind.SPECTATOR))
-        self._enrol(self.spectator, Body(ActorKind.SPECTATOR), Pose3())
+        self.spectator = self._birth(Actor, "spectator", Body(ActorKind.SPECTATOR), Pose3())
         self.cycles = LightCycles(self.light_table)
-        self.lights: list[TrafficLight] = []
-        self.signs: list[TrafficSign] = []
-        self._place_signals()
+        self.lights, self.signs = place_signals(town, self.cycles, self._birth)
         self._governance = Governance(
             town,
             [(light.slot, light.signal) for light in self.lights],
             [sign.signal for sign in self.signs],
         )
+        self._compile()
 
     @cached_property
     def walkways(self) -> Walkways:
@@ -183,7 +170,8 @@ class Engine:
         actor = makers.get(body.kind, Actor)(*self._identity(blueprint_id, values, body.kind, tags))
         actor.relative, actor.parent, actor.attachment = pose, parent, attachment
         self._enrol(actor, body, place, solid=body.half_extent[0] > 0.0)
-        if self._is_blocked(actor):
+        row = actor.row
+        if self.table.solid[row] and is_overlapping(self.table, row, self.statics):
             self._forget(actor)
             raise SpawnBlocked("another body is there", field=blueprint_id)
         if parent is not None:
@@ -200,11 +188,8 @@ class Engine:
         itself. Sensors without their parent measure on from where they are.
         """
         actor = self.actors.get(actor_id)
-        if (
-            actor is None
-            or actor is self.spectator
-            or isinstance(actor, TrafficLight | TrafficSign)
-        ):
+        fixed = isinstance(actor, TrafficLight | TrafficSign) or actor is self.spectator
+        if actor is None or fixed:
             return False
         for child in self.actors.values():
             if child.parent == actor_id:
@@ -244,8 +229,10 @@ class Engine:
         parts = max(1, math.ceil(dt / _LONGEST_STEP - 1e-9))
         start = self.table.velocity.copy()
         self.collisions = []
+        self._habits.before_step(self._vehicles)
         for _ in range(parts):
             self._advance(dt / parts)
+        self._habits.after_step()
         self.table.acceleration[:] = (self.table.velocity - start) / dt
         self._governance.update(self.table, self.vehicles, self.light_table, self.frame)
         self.frame += 1
@@ -409,11 +396,6 @@ class Engine:
         )
         self.actors[actor.id] = actor
 
-    def _is_blocked(self, actor: Actor) -> bool:
-        if not self.table.solid[actor.row]:
-            return False
-        return is_overlapping(self.table, actor.row, self.statics)
-
     def _equip(self, actor: Actor, pose: Pose3, spec: object) -> None:
         if isinstance(actor, Vehicle) and isinstance(spec, VehicleSpec):
             actor.spec = spec
@@ -430,6 +412,7 @@ class Engine:
             self._walkers.append(actor)
         elif isinstance(actor, WalkerController):
             self._controllers.append(actor)
+        self._habits.add(actor)
         self._settle(actor)
 
     def _settle(self, actor: Actor) -> None:
@@ -445,6 +428,7 @@ class Engine:
         self.table.remove(row)
         del self.actors[actor.id]
         actor.alive = False
+        self._habits.remove(actor)
         for other in self.actors.values():
             other.row -= other.row > row
         if isinstance(actor, Vehicle) and actor in self._vehicles:
@@ -468,35 +452,16 @@ class Engine:
             self.walkers.row[slot] = walker.row
         self._attachments.arrange(self.actors)
 
-    def _place_signals(self) -> None:
-        groups: dict[tuple[int, str], dict[tuple[int, str], list[int]]] = {}
-        for signal in self.town.signals:
-            pose = pose_of(signal)
-            box = trigger_box(signal, pose)
-            if signal.kind is SignalKind.TRAFFIC_LIGHT:
-                light = TrafficLight(
-                    *self._identity(type_of(signal), {}, ActorKind.TRAFFIC_LIGHT, (_LIGHT_LABEL,))
-                )
-                light.signal, light.trigger = signal, box
-                self._enrol(light, Body(ActorKind.TRAFFIC_LIGHT, label=_LIGHT_LABEL), pose)
-                light.slot = self.light_table.add(
-                    row=light.row, id=light.id, green=GREEN_S, yellow=YELLOW_S, red=RED_S
-                )
-                self.lights.append(light)
-                # lights outside junctions stand alone, each with its controller
-                group = (signal.junction, signal.controller if signal.junction < 0 else "")
-                turn = (signal.sequence, signal.controller)
-                groups.setdefault(group, {}).setdefault(turn, []).append(light.slot)
-            else:
-                sign = TrafficSign(
-                    *self._identity(type_of(signal), {}, ActorKind.TRAFFIC_SIGN, (_SIGN_LABEL,))
-                )
-                sign.signal, sign.trigger = signal, box
-                self._enrol(sign, Body(ActorKind.TRAFFIC_SIGN, label=_SIGN_LABEL), pose)
-                self.signs.append(sign)
-        for number, turns in enumerate(groups.values()):
-            ordered = [turns[key] for key in sorted(turns)]
-            for pole, slot in enumerate(slot for turn in ordered for slot in turn):
-                self.light_table.group[slot] = number
-                self.light_table.pole[slot] = pole
-            self.cycles.add_group(ordered)
+    def _birth(self, maker: type[Actor], type_id: str, body: Body, pose: Pose3) -> Actor:
+        """An actor that is there from the start."""
+        tags = (body.label,) if body.label else ()
+        actor = maker(*self._identity(type_id, {}, body.kind, tags))
+        self._enrol(actor, body, pose)
+        return actor
+
+    def _compile(self) -> None:
+        """Compile the loops now: clients would take a first step of seconds for a dead server."""
+        drive(self.table, self.vehicles, _LONGEST_STEP)
+        move(self.table, self.vehicles, self.ground, _LONGEST_STEP)
+        resolve(self.table, self.table.position, self.table.rotation[:, 2], self.statics)
+        separations(*np.zeros((4, 0, 3)))

@@ -109,14 +109,18 @@ def _lengthwise(
         torque += (below + (place - low) * (above - below)) * throttle**_THROTTLE_POWER * spare
     # what goes through the tyres ends where they slip
     most = vehicle.traction * mass * GRAVITY
-    force = _within(way * torque * lever, most) - mass * GRAVITY * slope + pushed
+    push = _within(way * torque * lever, most)
+    force = push - mass * GRAVITY * slope + pushed
     pedal = vehicle.control[BRAKE] * vehicle.brake + vehicle.control[HAND] * vehicle.hand_brake
-    resist = min(mass * ROLLING + pedal, most)
+    resist = min(mass * ROLLING + pedal, most - abs(push) if push * along < 0.0 else most)
     resist += 0.5 * AIR_DENSITY * vehicle.drag_area * along * along
     if abs(along) < _STANDING and throttle < 0.01 and pushed == 0.0:
         resist += _HOLD * mass * GRAVITY
     heavy = mass + vehicle.engine_inertia * lever * lever
-    free = along + force / heavy * dt
+    gain = force / heavy
+    if abs((heavy - mass) * gain) > most:  # slipping tyres do not turn the engine
+        gain = (force - math.copysign(most, force)) / mass
+    free = along + gain * dt
     # resistance slows down to a stand and no further
     slowed = max(abs(free) - resist / heavy * dt, 0.0)
     return float(slowed if free > 0.0 else -slowed)

@@ -44,6 +44,8 @@ _FINAL = 6.6
 _BRAKE, _HAND_BRAKE = 6.2, 5.0
 #: What tyres can transmit sideways, as a share of the weight.
 _GRIP = 1.0
+#: What tyres can transmit lengthwise, as a share of the weight, for each unit of their friction.
+_TRACTION = 0.6
 #: Engine strength a kilogram relative to the recorded car.
 _STRENGTH = {"car": 1.0, "van": 0.75, "truck": 0.5, "bus": 0.5, "motorcycle": 1.3, "bicycle": 0.5}
 _STEERING_CURVE = ((0.0, 1.0), (20.0, 0.9), (60.0, 0.8), (120.0, 0.7))
@@ -56,12 +58,12 @@ def standard_physics(spec: VehicleSpec) -> VehiclePhysics:
     strength = _STRENGTH.get(spec.base_type, 1.0) * mass
     rpm = 30.0 / (math.pi * lever)
     steer = math.radians(spec.max_steer_deg)
-    share = mass * radius / spec.wheels
-    half_track = 0.8 * spec.half_extent[1]
+    share = mass * radius / 4.0
+    half_track = 0.8 * spec.half_extent[1] if spec.wheels > 2 else 0.0
     places = [
         (side * spec.wheelbase / 2.0, lateral, radius)
         for side in (1.0, -1.0)
-        for lateral in ((half_track, -half_track) if spec.wheels > 2 else (0.0,))
+        for lateral in (half_track, -half_track)
     ]
     return VehiclePhysics(
         torque_curve=tuple(
@@ -129,6 +131,7 @@ def physics_columns(spec: VehicleSpec, physics: VehiclePhysics) -> dict[str, Any
         "steer_gaps": np.diff(knots),
         "steer_slopes": np.diff(shares) / np.diff(knots) / max(shares[0], 1e-6),
         "grip": _GRIP * min(wheel.friction for wheel in wheels) / STANDARD_FRICTION,
+        "traction": _TRACTION * max(min(wheel.friction for wheel in wheels), 0.0),
         "brake": sum(wheel.max_brake_torque for wheel in wheels) / radius,
         "hand_brake": sum(wheel.max_handbrake_torque for wheel in wheels) / radius,
         "drag_area": physics.drag_area,

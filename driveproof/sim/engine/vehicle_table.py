@@ -63,7 +63,7 @@ class VehiclePhysics:
     steering_curve
         Pairs (speed in km/h, share of the steering limit).
     wheels
-        Front left, front right, rear left, rear right; front, rear for two-wheelers.
+        Front left, front right, rear left, rear right; two-wheelers have pairs side by side, as in CARLA.
     """
 
     torque_curve: tuple[tuple[float, float], ...]
@@ -108,8 +108,8 @@ class VehicleTable(Columns):
         ``[V]`` seconds left of a change of gear.
     push, twist
         ``[V, 3]`` force (N) and torque (N m) for the next step, world frame.
-    wheelbase, max_steer, steer_speeds, steer_gaps, steer_slopes, grip, brake, hand_brake, drag_area, yaw_inertia
-        Metres, radians (at no speed), parts ``[V, 3]`` of the steering curve (begin and length in m/s, change a m/s), share of the weight, forces (N), m², kg m².
+    wheelbase, max_steer, steer_speeds, steer_gaps, steer_slopes, grip, traction, brake, hand_brake, drag_area, yaw_inertia
+        Metres, radians (at no speed), parts ``[V, 3]`` of the steering curve (begin and length in m/s, change a m/s), shares of the weight sideways and lengthwise, forces (N), m², kg m².
     torque, fastest, top_speed, ratio, up, down, top_gear, autobox, switch_time, damping_full, damping_zero,
     engine_inertia, radius
         The drive train: torque ``[V, samples]`` (N m) at engine speeds from 0 to ``fastest`` (rad/s), the speed (m/s)
@@ -136,6 +136,7 @@ class VehicleTable(Columns):
     steer_gaps: Float
     steer_slopes: Float
     grip: Float
+    traction: Float
     brake: Float
     hand_brake: Float
     drag_area: Float
@@ -175,6 +176,7 @@ class VehicleTable(Columns):
         "steer_gaps": (np.float64, (3,)),
         "steer_slopes": (np.float64, (3,)),
         "grip": (np.float64, ()),
+        "traction": (np.float64, ()),
         "brake": (np.float64, ()),
         "hand_brake": (np.float64, ()),
         "drag_area": (np.float64, ()),
