@@ -11,6 +11,8 @@ from driveproof.sim.criteria.ego import Moment
 from driveproof.sim.criteria.infractions import Infraction, InfractionKind
 
 CARS = (LaneKind.DRIVING, LaneKind.BIDIRECTIONAL)
+ALLOWED = (*CARS, LaneKind.PARKING)
+"""The leaderboard does not mind parking lanes either."""
 ALLOWED_OUT = 0.5
 """Metres by which the box centre may lie beyond the border of its lane."""
 AGAINST = math.radians(120.0)
@@ -26,25 +28,31 @@ LOST, LOST_SHARE = 15.0, 0.3
 class LaneUse:
     """Shares of the route's length that were driven off all lanes and against traffic.
 
-    ``wrong_way_allowed`` may be set while a scenario asks the ego to use the opposite lane.
+    Who starts beside the lanes, as in a parking place, is not blamed before it has reached one.
+    ``wrong_way_allowed`` may be set while a scenario asks the ego to use the opposite lane. A drive that
+    starts off the lanes, in a parking place, counts from where it first is on one.
     """
 
     def __init__(self, town: TownMap, route: Route) -> None:
         self._town, self._route = town, route
         self._metres = {InfractionKind.OFF_LANE: 0.0, InfractionKind.WRONG_WAY: 0.0}
         self._first: dict[InfractionKind, Moment] = {}
+        self._entered = False
         self.wrong_way_allowed = False
+        self._on_road = False
 
     def update(self, now: Moment) -> None:
         """Add the way since the last moment to what it was."""
         if now.moved <= 0.0:
             return
         centre = np.array([[now.ego.x, now.ego.y]])
-        nearest = self._town.nearest_lane(centre, kinds=CARS)
+        nearest = self._town.nearest_lane(centre, kinds=ALLOWED)
         along = self._town.nearest_lane(centre, np.array([now.ego.heading]), kinds=CARS)
         kind: InfractionKind | None = None
-        if not self._within(nearest):
-            kind = InfractionKind.OFF_LANE
+        within = self._within(nearest)
+        self._entered = self._entered or within
+        if not within:
+            kind = InfractionKind.OFF_LANE if self._entered else None
         elif self._against(nearest, along, now) and not self.wrong_way_allowed:
             kind = InfractionKind.WRONG_WAY
         if kind is not None:
@@ -72,7 +80,7 @@ class LaneUse:
     def _against(self, nearest: LaneMatch, along: LaneMatch, now: Moment) -> bool:
         """On a lane of the other direction, and on none of the own (lanes overlap in junctions)."""
         lane, lanes = int(nearest.lane[0]), self._town.lanes
-        if lanes.junction[lane] >= 0:
+        if lanes.junction[lane] >= 0 or lanes.kind[lane] == LaneKind.PARKING:
             return False
         part = lanes.points(lane)
         course = np.interp(nearest.arc[0], lanes.arc[part], np.unwrap(lanes.heading[part]))

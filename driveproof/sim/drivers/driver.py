@@ -179,17 +179,14 @@ def _followed(driver: Vehicle, now: Situation, wanted: float) -> list[Option]:
         standstill, reason = driver.style.standstill, Reason.LEAD
         if agent.kind is AgentKind.PEDESTRIAN:
             standstill, reason, speed = 3.0, Reason.PEDESTRIAN, 0.0
-        elif stands(agent):
-            reason = Reason.OBSTACLE
+        elif passable(driver, agent):
+            reason = Reason.OBSTACLE if stands(agent) else Reason.LEAD
             if driver.plan is not None and driver.plan.purpose is Purpose.PASS:
                 if driver.s < driver.plan.full and gap > 1.0:
                     continue  # the swerve begins before it
                 standstill = 1.0
             elif driver.plan is None:
                 standstill = OBSTACLE_GAP
-        elif driver.plan is not None and agent.agent_id == driver.plan.agent_id:
-            if passable(driver, agent) and driver.s < driver.plan.full and gap > 1.0:
-                continue
         elif blocker.ahead > 0.0:
             reason = Reason.CUT_IN
             gap = max(gap - speed * blocker.ahead, 0.5)

@@ -81,9 +81,11 @@ def held(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) -> Lateral
         free = gap_free(driver, agents, 0.0) and driver.s < plan.begin + 2.0
         return None if free else plan
     if not gap_free(driver, agents, 0.0):
+        return replace(plan, leave=FAR, end=FAR + 1.0)
+    if plan.leave < FAR:
         return plan
-    leave = driver.s + 0.5
-    return replace(plan, leave=leave, end=leave + run_of(driver.speed), limit=math.inf)
+    leave = driver.s + 0.3
+    return replace(plan, leave=leave, end=leave + run_of(driver.speed))
 
 
 def run_of(speed: float) -> float:

@@ -31,9 +31,9 @@ LANE = 3.5
 """Width of a lane, m."""
 WIDE_SHARE = 0.8
 """Share of the speed limit that is driven when passing a whole lane aside."""
-CRAWL = 4.5
-"""Slower vehicles (m/s) are passed if they are much slower than the road is."""
-CRAWL_SHARE = 0.5
+CRAWL, CRAWL_SHARE = 3.0, 0.35
+"""Vehicles slower than this (m/s, and as a share of the speed limit) are passed, as bicycles are."""
+BICYCLE, BICYCLE_SHARE = 5.0, 0.6
 JUNCTION_FREE = 35.0
 """Metres without a junction that passing a crawling one needs."""
 
@@ -45,10 +45,10 @@ def plan_pass(
     first = next((b for b in blockers if b.gap < SIGHT and passable(driver, b.agent)), None)
     if first is None:
         return None
-    extent = _cluster(driver, first.agent, agents)
+    extent = _cluster(driver, first.agent, agents, max(PASSING_SPEED, driver.speed))
     for offset in _options(driver, extent):
         plan = _shape(driver, extent, offset, first.agent.agent_id)
-        if plan is not None and _free(driver, plan, agents):
+        if plan is not None and abs(offset) > 0.05 and _free(driver, plan, agents):
             return plan
     return None
 
@@ -60,11 +60,15 @@ def passable(driver: Vehicle, agent: Agent) -> bool:
     if not driver.style.attentive or not isinstance(agent, Vehicle) or agent.driven:
         return False
     cap = float(driver.path.limit[driver.path.index(driver.s_front)])
-    crawls = 0.5 < agent.speed < min(CRAWL, CRAWL_SHARE * cap) and same_way(driver, agent)
-    near = driver.path.in_junction[
-        driver.path.index(driver.s) : driver.path.index(driver.s_front + JUNCTION_FREE)
-    ]
-    return crawls and not near.any()
+    if agent.body.base_type == "bicycle":
+        crawls = -0.1 < agent.speed < min(BICYCLE, BICYCLE_SHARE * cap)
+    else:
+        crawls = 0.5 < agent.speed < min(CRAWL, CRAWL_SHARE * cap)
+    if not crawls or not same_way(driver, agent):
+        return False
+    end = driver.s_front + JUNCTION_FREE
+    near = driver.path.in_junction[driver.path.index(driver.s) : driver.path.index(end)]
+    return not near.any() and not any(driver.s < c.end < end for c in driver.path.changes)
 
 
 def keep_passing(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) -> LateralPlan | None:
@@ -76,34 +80,52 @@ def keep_passing(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) ->
         return None
     if driver.s > plan.leave:
         return plan
-    target = next((a for a in agents if a.agent_id == plan.agent_id), None)
     run = plan.end - plan.leave
-    if target is not None and not stands(target):
-        beyond = footprint(driver, target).s_high + 3.0 + 0.6 * target.speed + driver.body.rear
-        if beyond > plan.leave - 4.0:
-            return replace(plan, leave=beyond + 4.0, end=beyond + 4.0 + run)
+    beyond = _crawlers_end(driver, plan, agents)
+    if beyond is not None and beyond > plan.leave - 4.0:
+        return replace(plan, leave=beyond + 4.0, end=beyond + 4.0 + run)
     returns = driver.style.attentive and driver.s > max(plan.leave - 3.0, plan.full)
     if returns and not gap_free(driver, agents, 0.0):
         return replace(plan, leave=driver.s + 4.0, end=driver.s + 4.0 + run)
     return plan
 
 
-def _cluster(driver: Vehicle, first: Agent, agents: Sequence[Agent]) -> Footprint:
-    extent = footprint(driver, first)
-    if not stands(first):  # it moves on while it is passed
-        seconds = (extent.s_high - driver.s_back + 8.0) / max(PASSING_SPEED - first.speed, 1.5)
-        return replace(extent, s_high=extent.s_high + first.speed * seconds)
-    others = [a for a in around(driver, agents, LEVEL) if stands(a)]
-    for other in sorted(footprints(driver, others), key=lambda p: p.s_low):
-        joins = extent.s_low - CLUSTER_GAP < other.s_low < extent.s_high + CLUSTER_GAP
-        if joins and other.s_low > driver.s_front and abs(other.left + other.right) < 6.0:
-            extent = Footprint(
-                min(extent.s_low, other.s_low),
-                max(extent.s_high, other.s_high),
-                min(extent.right, other.right),
-                max(extent.left, other.left),
+def _crawlers_end(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) -> float | None:
+    """Arc length of the rear axle at which all that crawl in the own lane beside the plan are behind."""
+    half = driver.body.width / 2.0 + 0.3
+    movers = [a for a in around(driver, agents, LEVEL) if not stands(a) and passable(driver, a)]
+    ends = [
+        place.s_high + 3.0 + 0.6 * place.speed + driver.body.rear
+        for place in footprints(driver, movers)
+        if place.beside(-half, half) and driver.s_back < place.s_high < plan.leave + CLUSTER_GAP
+    ]
+    return max(ends, default=None)
+
+
+def _cluster(driver: Vehicle, first: Agent, agents: Sequence[Agent], pace: float) -> Footprint:
+    """The extent of all that stands or crawls close to the first one; who crawls moves on while it is passed."""
+    others = [a for a in around(driver, agents, LEVEL) if passable(driver, a)]
+    extent: Footprint | None = None
+    for other, place in sorted(
+        zip(others, footprints(driver, others), strict=True), key=lambda pair: pair[1].s_low
+    ):
+        if not stands(other):
+            way = place.s_high - driver.s_back + 8.0
+            place = replace(
+                place, s_high=place.s_high + place.speed * way / max(pace - place.speed, 1.5)
             )
-    return extent
+        if other is first and extent is None:
+            extent = place
+        elif extent is not None:
+            joins = extent.s_low - CLUSTER_GAP < place.s_low < extent.s_high + CLUSTER_GAP
+            if joins and place.s_low > driver.s_front and abs(place.left + place.right) < 6.0:
+                extent = Footprint(
+                    min(extent.s_low, place.s_low),
+                    max(extent.s_high, place.s_high),
+                    min(extent.right, place.right),
+                    max(extent.left, place.left),
+                )
+    return extent if extent is not None else footprint(driver, first)
 
 
 def _options(driver: Vehicle, extent: Footprint) -> list[float]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driveproof.geometry import wrap_angle
+from driveproof.geometry import Polyline, wrap_angle
 from driveproof.geometry.arrays import Float
 from driveproof.maps import LaneKind, MapSignal, Route, SignalKind, TownMap
 from driveproof.scene import Command
@@ -29,8 +29,8 @@ LINE_REACH = 2.2
 """A stop line concerns a route that passes its middle within this distance, m."""
 NEIGHBOURS = 3
 """Lanes beside the own one that are looked at on each side."""
-CHANGE_HALF = 12.5
-"""Half the length of a route's lane change, m."""
+CHANGE_HALF = 14.0
+"""Half the length over which a route's lane change is driven, m."""
 KEEP_LANE = 200.0
 """Metres that are looked along the old lane of a change for its end."""
 BEFORE_JUNCTION = 12.0
@@ -156,7 +156,8 @@ class Roads:
     def route_path(self, route: Route, top_speed: float = ROUTE_TOP_SPEED) -> Path:
         """The path along a route, lane changes included."""
         owner = [int(lane) for lane in route.lanes]
-        arc = route.line.arc
+        line = self._with_smooth_changes(route)
+        arc = line.arc
         runs = _runs(owner)
         starts = np.array([arc[a] for a, _ in runs] + [arc[-1]])
         lanes = [owner[a] for a, _ in runs]
@@ -167,14 +168,14 @@ class Roads:
         rooms = [self._room(lane) for lane in owner]
         width = np.array([half[lane] for lane in owner])
         return Path.of(
-            route.line.points,
+            line.points,
             limit=limit,
             left=width + [room.left for room in rooms],
             left_own=width + [room.left_own for room in rooms],
             right=width + [room.right for room in rooms],
             verge=[room.verge for room in rooms],
             z=route.z,
-            stops=_without_twins(self._route_stops(route, runs)),
+            stops=_without_twins(self._route_stops(line, owner, runs)),
             crossings=crossings,
             changes=self._changes(lanes, starts, crossings),
         )
@@ -221,16 +222,39 @@ class Roads:
             crossings=self._crossings(lanes, starts),
         )
 
-    def _route_stops(self, route: Route, runs: Sequence[tuple[int, int]]) -> list[StopPoint]:
+    def _with_smooth_changes(self, route: Route) -> Polyline:
+        """The line of a route, with lane changes as cubic Hermite curves over twice :data:`CHANGE_HALF`.
+
+        Routes from files may jump from lane to lane, or even step back where they do.
+        """
+        points, arc = np.array(route.line.points), route.line.arc
+        lanes = np.asarray(route.lanes)
+        for i in (np.flatnonzero(np.diff(lanes)) + 1).tolist():
+            if not self._beside_each_other(int(lanes[i - 1]), int(lanes[i])):
+                continue
+            a = max(int(np.searchsorted(arc, arc[i] - CHANGE_HALF)), 1)
+            b = min(int(np.searchsorted(arc, arc[i] + CHANGE_HALF)), len(points) - 2)
+            if b - a < 3:
+                continue
+            points[a : b + 1] = hermite(points, a, b)
+        return Polyline(points)
+
+    def _beside_each_other(self, lane: int, other: int) -> bool:
+        table = self.town.lanes
+        return other in (table.left[lane], table.right[lane]) and other not in self.successors(lane)
+
+    def _route_stops(
+        self, line: Polyline, owner: Sequence[int], runs: Sequence[tuple[int, int]]
+    ) -> list[StopPoint]:
         stops, table = [], self.town.lanes
         for a, b in runs:
-            lane = int(route.lanes[a])
+            lane = owner[a]
             for arc, signal in self._signals.get(lane, ()):
                 part = table.points(lane)
                 middle = [np.interp(arc, table.arc[part], table.centre[part, k]) for k in (0, 1)]
-                near = np.hypot(*(route.line.points[a:b] - middle).T)
+                near = np.hypot(*(line.points[a:b] - middle).T)
                 if near.min() < LINE_REACH:
-                    s = float(route.line.project(np.array(middle))[0])
+                    s = float(line.arc[a:b][near.argmin()])
                     stops.append(StopPoint(s, _CONTROL[signal.kind], signal.key))
         return stops
 
@@ -240,10 +264,9 @@ class Roads:
         table, changes = self.town.lanes, []
         for number, (before, after) in enumerate(itertools.pairwise(lanes)):
             middle = float(starts[number + 1])
-            sides = ((table.left[before], 1.0), (table.right[before], -1.0))
-            side = next((sign for lane, sign in sides if lane == after), 0.0)
-            if side == 0.0 or after in self.successors(before):
+            if not self._beside_each_other(before, after):
                 continue
+            side = 1.0 if table.left[before] == after else -1.0
             widths = [float(table.width[table.points(lane)].mean()) for lane in (before, after)]
             limit = middle + self._lane_left(before, middle - float(starts[number]))
             ahead = [c.start - BEFORE_JUNCTION for c in crossings if c.start > middle]
@@ -341,6 +364,22 @@ class Roads:
 def _runs(owner: Sequence[int]) -> list[tuple[int, int]]:
     edges = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
     return list(itertools.pairwise(edges))
+
+
+def hermite(points: Float, a: int, b: int) -> Float:
+    """Points ``[b - a + 1, 2]`` of the cubic from ``points[a]`` to ``points[b]`` that leaves and arrives as the line does."""
+    start, end = points[a], points[b]
+    chord = float(np.hypot(*(end - start)))
+    before, after = points[a] - points[a - 1], points[b + 1] - points[b]
+    leave = before / max(float(np.hypot(*before)), 1e-9) * chord
+    arrive = after / max(float(np.hypot(*after)), 1e-9) * chord
+    t = np.linspace(0.0, 1.0, b - a + 1)[:, None]
+    return np.asarray(
+        (2 * t**3 - 3 * t**2 + 1) * start
+        + (t**3 - 2 * t**2 + t) * leave
+        + (3 * t**2 - 2 * t**3) * end
+        + (t**3 - t**2) * arrive
+    )
 
 
 def _without_twins(stops: Sequence[StopPoint]) -> list[StopPoint]:
