@@ -50,7 +50,7 @@ def test_braking_is_as_short_as_tyres_and_pads_allow(engine: Engine) -> None:
             engine.step(0.05)
         gone[friction] = car.pose.x
         engine.destroy(car.id)
-    assert gone[0.5] == pytest.approx(20.0**2 / (2 * 0.6 * 0.5 * 9.81), rel=0.05)
+    assert gone[0.5] == pytest.approx(20.0**2 / (2 * 0.6 * 0.5 * 9.81), rel=0.15)
     assert gone[0.5] > 1.5 * gone[1.0] > 1.5 * gone[3.5]
 
 
