@@ -87,7 +87,7 @@ def resolve(
         ``[N, 3]`` positions and ``[N]`` headings of all actors at the step's start.
     """
     fixed = _near_statics(table, before, statics)
-    first, second, share = touches(table.records, before, yaw_before, statics.boxes, fixed)
+    first, second, share = touches(table, before, yaw_before, statics.boxes, fixed)
     if not len(first):
         return []
     bodies, first, second = _bodies(table, first, second, before, yaw_before, statics)
@@ -100,9 +100,7 @@ def is_overlapping(table: ActorTable, row: int, statics: Statics) -> bool:
     """Whether the body of ``row`` overlaps another solid one or a static box."""
     fixed = _near_statics(table, table.position, statics, fixed_too=True)
     free, table.physics[row] = bool(table.physics[row]), True
-    first, second, _ = touches(
-        table.records, table.position, table.rotation[:, 2], statics.boxes, fixed
-    )
+    first, second, _ = touches(table, table.position, table.rotation[:, 2], statics.boxes, fixed)
     table.physics[row] = free
     return bool(((first == row) | (second == row)).any())
 

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from driveproof.geometry.arrays import Float, Int
+from driveproof.sim.engine.table import ActorTable
 
 #: A step is cut into at most so many moments, so that nobody moves more than half the thinner body between two.
 _MOMENTS = 16
@@ -20,16 +21,15 @@ _MOMENTS = 16
 _THINNEST = 0.05
 
 
-@numba.njit(nogil=True, cache=True)
 def touches(
-    actors: Any, before: Float, yaw_before: Float, boxes: Float, fixed: Int
+    table: ActorTable, before: Float, yaw_before: Float, boxes: Float, fixed: Int
 ) -> tuple[Int, Int, Float]:
     """Pairs of bodies that touch, at least one of them movable.
 
     Parameters
     ----------
-    actors
-        Records of the actor table, after the step.
+    table
+        All actors, after the step.
     before, yaw_before
         ``[N, 3]`` positions and ``[N]`` headings at its start.
     boxes
@@ -44,42 +44,65 @@ def touches(
     share
         ``[P]`` share of the step at which they touch first.
     """
-    solid = np.flatnonzero(actors["solid"])
-    order = solid[np.argsort(actors["position"][solid, 0], kind="mergesort")]
-    count = len(order)
-    reach = np.empty(count)
-    for k in range(count):
-        row = order[k]
-        way = math.hypot(
-            actors[row].position[0] - before[row, 0], actors[row].position[1] - before[row, 1]
-        )
-        reach[k] = actors[row].reach + way
-    widest = reach.max() if count else 0.0
-    pairs = [(0, 0, 0.0)]
-    pairs.pop()
-    for k in range(count):
-        a = order[k]
-        for m in range(k + 1, count):
-            b = order[m]
-            x = actors[b].position[0] - actors[a].position[0]
-            if x > reach[k] + widest:
+    rows = np.flatnonzero(table.solid)
+    rows = rows[np.argsort(table.position[rows, 0], kind="stable")]
+    # one memory layout, so that the loop is compiled once
+    before, yaw_before = np.ascontiguousarray(before), np.ascontiguousarray(yaw_before)
+    way = table.position[rows, :2] - before[rows, :2]
+    reach = table.reach[rows] + np.sqrt((way * way).sum(1))
+    room = 4 * len(rows) + len(fixed)
+    while True:
+        pairs, share = np.empty((room, 2), dtype=np.int64), np.empty(room)
+        count = _touches(table.records, rows, reach, before, yaw_before, boxes, fixed, pairs, share)
+        if count <= room:
+            break
+        room = count
+    pairs, share = pairs[:count], share[:count]
+    order = np.lexsort((pairs[:, 1], pairs[:, 0])) if count > 1 else slice(None)
+    return pairs[order, 0], pairs[order, 1], share[order]
+
+
+@numba.njit(nogil=True, cache=True)
+def _touches(
+    actors: Any,
+    rows: Int,
+    reach: Float,
+    before: Float,
+    yaw_before: Float,
+    boxes: Float,
+    fixed: Int,
+    pairs: Int,
+    shares: Float,
+) -> int:
+    """Fill ``pairs`` and ``shares`` as far as they reach; the number of pairs that there are.
+
+    ``rows`` are the solid actors in the order of their x, ``reach`` their radii with the way that they went.
+    """
+    found = 0
+    widest = reach.max() if len(reach) else 0.0
+    for k in range(len(rows)):
+        a = rows[k]
+        x, y, free = actors[a].position[0], actors[a].position[1], actors[a].physics
+        for m in range(k + 1, len(rows)):
+            b = rows[m]
+            dx, dy = actors[b].position[0] - x, actors[b].position[1] - y
+            if dx > reach[k] + widest:
                 break
-            y = actors[b].position[1] - actors[a].position[1]
-            near = x * x + y * y < (reach[k] + reach[m]) ** 2
-            if near and (actors[a].physics or actors[b].physics):
+            if dx * dx + dy * dy < (reach[k] + reach[m]) ** 2 and (free or actors[b].physics):
                 low, high = min(a, b), max(a, b)
                 share = _actors_touch(actors[low], actors[high], before, yaw_before, low, high)
                 if share <= 1.0:
-                    pairs.append((low, high, share))
+                    if found < len(shares):
+                        pairs[found, 0], pairs[found, 1], shares[found] = low, high, share
+                    found += 1
     for k in range(len(fixed)):
         row, number = fixed[k, 0], fixed[k, 1]
         share = _box_touches(actors[row], before[row], yaw_before[row], boxes[number])
         if share <= 1.0:
-            pairs.append((row, -1 - number, share))
-    pairs.sort()
-    first = np.array([pair[0] for pair in pairs], dtype=np.int64)
-    second = np.array([pair[1] for pair in pairs], dtype=np.int64)
-    return first, second, np.array([pair[2] for pair in pairs], dtype=np.float64)
+            if found < len(shares):
+                pairs[found, 0], pairs[found, 1], shares[found] = row, -1 - number, share
+            found += 1
+    return found
 
 
 @numba.njit(nogil=True, cache=True)
@@ -150,7 +173,7 @@ def _first_touch(
         a = _between(a_then, a_now, share)
         b = _between(b_then, b_now, share)
         if _separation(a, half_a, b, half_b)[0] > 0.0:
-            return share
+            return float(share)
     return math.inf
 
 
