@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from driveproof.geometry.arrays import Float, Int
 from driveproof.maps import SignalKind
 from driveproof.render.labels import Label
+from driveproof.render.lamps import Glows
 from driveproof.render.mesh import Mesh, join, mesh_of
-from driveproof.render.picture import Glows
+from driveproof.render.raster import Lens
 from driveproof.render.shapes import NAMES, Role
 from driveproof.render.things import SHINE, upright
 from driveproof.render.view import LightView, SignView
@@ -27,9 +28,13 @@ LAMP_ROLES = {
     LightState.GREEN: (Role.GREEN, 0.17),
 }
 _NOT_LIT = np.zeros(len(Role), dtype=bool)
-#: The segments of a digit (top, upper left, upper right, middle, lower left, lower right, bottom).
-_DIGITS = (0x77, 0x24, 0x5D, 0x6D, 0x2E, 0x6B, 0x7B, 0x25, 0x7F, 0x6F)
-_SEGMENTS = ((0, 2, 1), (0, 1, 0), (1, 1, 0), (0, 1, 1), (0, 0, 0), (1, 0, 0), (0, 0, 1))
+#: Strokes of a glyph: top, upper left, upper right, middle, lower left, lower right, bottom, upright in the middle.
+_GLYPHS = dict(zip("0123456789", (119, 36, 93, 109, 46, 107, 123, 37, 127, 111), strict=True))
+_GLYPHS |= {"S": 107, "T": 129, "O": 119, "P": 31}
+_LEVEL = {0: 0.5, 3: 0.0, 6: -0.5}
+_UPRIGHT = {1: (-0.5, 0.0), 2: (0.5, 0.0), 4: (-0.5, -0.5), 5: (0.5, -0.5), 7: (0.0, -0.5)}
+#: Nobody reads a sign from further away, metres.
+_LEGIBLE_M = 90.0
 
 
 def light_rows(light: LightView, owner: int = 0) -> list[tuple[object, ...]]:
@@ -84,36 +89,59 @@ def _pole(top: Float, axes: Float, owner: int) -> tuple[object, ...]:
     return (NAMES.index("pole"), foot, axes, size, (0, 0, 0), _NOT_LIT, Label.POLE, owner)
 
 
-def numbers_of(signs: Iterable[tuple[SignView, int]]) -> Mesh:
-    """The figures on speed limit signs (with the owner of each), in km/h."""
-    parts = []
-    for sign, owner in signs:
-        if sign.kind is SignalKind.SPEED_LIMIT and np.isfinite(sign.value):
-            rings = _figures(str(round(sign.value * 3.6)))
-            axes = upright(np.array(sign.heading))
-            world = rings @ axes.T + sign.position
-            parts.append(mesh_of(world, (22, 22, 24), Label.TRAFFIC_SIGN, owner=owner))
-    return join(parts)
+class Lettering:
+    """What is written on signs: STOP, and speed limits in km/h. Built for those that somebody looks at."""
+
+    def __init__(self, signs: Sequence[SignView], owners: Sequence[int]) -> None:
+        kinds = (SignalKind.STOP, SignalKind.SPEED_LIMIT)
+        chosen = [
+            (sign, key) for sign, key in zip(signs, owners, strict=True) if sign.kind in kinds
+        ]
+        self._signs = [sign for sign, _ in chosen]
+        self._owners = [owner for _, owner in chosen]
+        self._places = np.array([sign.position for sign in self._signs]).reshape(-1, 3)
+        self._meshes: dict[int, Mesh] = {}
+
+    def near(self, lens: Lens) -> Mesh:
+        """The letters that can be read through a lens."""
+        close = np.linalg.norm(self._places - lens.origin, axis=1) < _LEGIBLE_M
+        close &= lens.sees(self._places, np.full(len(self._places), _PLATE_M))
+        return join([self._mesh(n) for n in np.flatnonzero(close).tolist()])
+
+    def _mesh(self, number: int) -> Mesh:
+        if number not in self._meshes:
+            sign = self._signs[number]
+            limit = sign.kind is SignalKind.SPEED_LIMIT
+            known = not limit or np.isfinite(sign.value)
+            text = "STOP" if not limit else str(round(sign.value * 3.6)) if known else ""
+            world = _strokes(text) @ upright(np.array(sign.heading)).T + sign.position
+            colour = (22, 22, 24) if limit else (244, 244, 244)
+            owner = self._owners[number]
+            self._meshes[number] = mesh_of(world, colour, Label.TRAFFIC_SIGN, owner=owner)
+        return self._meshes[number]
 
 
-def _figures(text: str) -> Float:
-    """Rings ``[n, 4, 3]`` of the segments of a number, on a plate that faces +x."""
-    high, wide, thick, step = 0.30, 0.13, 0.035, 0.19
+NO_LETTERS = Lettering((), ())
+
+
+def _strokes(text: str) -> Float:
+    """Rings ``[n, 4, 3]`` of the strokes of a text, on a plate that faces +x."""
+    scale = min(1.0, 2.6 / max(len(text), 1))
+    high, wide, thick, step = (scale * size for size in (0.30, 0.13, 0.035, 0.19))
     rings = []
-    for place, figure in enumerate(text):
+    for place, glyph in enumerate(text):
         # Who reads it from the front has the plate's left (+y) on the right.
         middle = (place - (len(text) - 1) / 2.0) * step
-        for segment, (right, upper, level) in enumerate(_SEGMENTS):
-            if not _DIGITS[int(figure)] >> segment & 1:
+        for stroke in range(8):
+            if not _GLYPHS[glyph] >> stroke & 1:
                 continue
-            if level or segment in (0, 3, 6):
-                z = {0: 0.5, 3: 0.0, 6: -0.5}[segment] * high
+            if stroke in _LEVEL:
+                z = _LEVEL[stroke] * high
                 y0, y1, z0, z1 = -wide / 2, wide / 2, z - thick / 2, z + thick / 2
             else:
-                y = (right - 0.5) * wide
-                y0, y1 = y - thick / 2, y + thick / 2
-                z0 = 0.0 if upper else -high / 2
-                z1 = z0 + high / 2
+                aside, foot = _UPRIGHT[stroke]
+                y0, y1 = aside * wide - thick / 2, aside * wide + thick / 2
+                z0, z1 = foot * high, high / 2 if stroke == 7 else (foot + 0.5) * high
             ring = [[0.03, y0, z0], [0.03, y1, z0], [0.03, y1, z1], [0.03, y0, z1]]
             rings.append(np.array(ring) + np.array([0.0, middle, 0.0]))
     return np.stack(rings) if rings else np.zeros((0, 4, 3))

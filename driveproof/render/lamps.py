@@ -3,22 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from driveproof.geometry.arrays import Float
 from driveproof.render.mesh import Mesh, mesh_of
-from driveproof.render.picture import Glows
+from driveproof.render.raster import Lens
 from driveproof.render.shapes import NAMES, Role
 from driveproof.render.things import SHINE, Things
 
+#: Lamps further away than this are not seen, metres.
+GLOW_M = 250.0
 #: Height of the brake lamps and headlamps as a share of the vehicle's.
 _HEIGHTS = {"car": 0.45, "police": 0.45, "van": 0.33, "ambulance": 0.33, "truck": 0.245}
 _HEIGHTS |= {"firetruck": 0.245, "bus": 0.25}
 _SHARE = np.array([_HEIGHTS.get(name, np.nan) for name in NAMES])
 #: Where a beam begins and ends before the middle of a vehicle, and its half widths there, metres.
 _NEAR_M, _FAR_M, _NARROW_M, _WIDE_M = 3.0, 26.0, 1.0, 3.6
+
+
+@dataclass(frozen=True)
+class Glows:
+    """N lamps that shine.
+
+    Parameters
+    ----------
+    at, facing
+        ``[N, 3]`` where they are and the unit vector of the way they face, world frame.
+    colour
+        ``[N, 3]`` RGB.
+    radius, least
+        ``[N]`` metres, and at least so many pixels.
+    """
+
+    at: Float
+    facing: Float
+    colour: Float
+    radius: Float
+    least: Float
+
+    def near(self, lens: Lens) -> list[int]:
+        """Those in the picture that face the lens."""
+        delta = lens.origin - self.at
+        facing = (delta * self.facing).sum(1) > 0.15 * np.linalg.norm(delta, axis=1)
+        seen = facing & lens.sees(self.at, np.full(len(self.at), 0.2))
+        seen &= (delta**2).sum(1) < GLOW_M**2
+        return np.flatnonzero(seen).tolist()  # type: ignore[no-any-return]
+
+
+DARK = Glows(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
 
 
 def brake_glows(things: Things) -> Glows:

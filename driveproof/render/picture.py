@@ -9,8 +9,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from driveproof.geometry.arrays import Float, Float32
+from driveproof.geometry.arrays import Float32
+from driveproof.render.furniture import NO_LETTERS, Lettering
 from driveproof.render.labels import Label
+from driveproof.render.lamps import DARK, Glows
 from driveproof.render.light import Light
 from driveproof.render.mesh import EMPTY, Mesh
 from driveproof.render.raster import Lens, Raster
@@ -21,44 +23,12 @@ from driveproof.render.things import Things
 
 Image = NDArray[np.uint8]
 
-#: Things further away than this are not drawn, shadows and beams not beyond the second distance; metres.
+#: Things further away than this are not drawn, their shadows not beyond the second distance; metres.
 THINGS_M, SHADOWS_M = 250.0, 70.0
 #: Depth of the sky, metres: the largest value of CARLA's depth camera.
 SKY_M = 1000.0
 #: The plain to the horizon lies so far below the lowest tile, metres.
 _PLAIN_DROP_M = 1.5
-
-
-@dataclass(frozen=True)
-class Glows:
-    """N lamps that shine.
-
-    Parameters
-    ----------
-    at, facing
-        ``[N, 3]`` where they are and the unit vector of the way they face, world frame.
-    colour
-        ``[N, 3]`` RGB.
-    radius, least
-        ``[N]`` metres, and at least so many pixels.
-    """
-
-    at: Float
-    facing: Float
-    colour: Float
-    radius: Float
-    least: Float
-
-    def near(self, lens: Lens) -> list[int]:
-        """Those in the picture that face the lens."""
-        delta = lens.origin - self.at
-        facing = (delta * self.facing).sum(1) > 0.15 * np.linalg.norm(delta, axis=1)
-        seen = facing & lens.sees(self.at, np.full(len(self.at), 0.2))
-        seen &= (delta**2).sum(1) < THINGS_M**2
-        return np.flatnonzero(seen).tolist()  # type: ignore[no-any-return]
-
-
-DARK = Glows(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -72,9 +42,9 @@ class Scene:
     things
         What moves or could: casts shadows.
     fixed
-        Traffic lights, signs and poles.
-    extra
-        Polygons besides: figures on signs.
+        Traffic lights, signs and poles, in collections of which some may be the same in every scene.
+    lettering
+        What is written on signs.
     glows
         Lamps that shine.
     beams
@@ -85,8 +55,8 @@ class Scene:
 
     scenery: Scenery | None
     things: Things
-    fixed: Things
-    extra: Mesh = EMPTY
+    fixed: tuple[Things, ...] = ()
+    lettering: Lettering = NO_LETTERS
     glows: Glows = DARK
     beams: Mesh = EMPTY
     seed: int = 0
@@ -99,8 +69,11 @@ class Picture:
         self, scene: Scene, lens: Lens, *, detail: float = DETAIL_M, reach: float = REACH_M
     ) -> None:
         self.scene, self.lens = scene, lens
-        bodies = [_in_sight(things, lens) for things in (scene.things, scene.fixed)]
-        self._parts = [*(Part(things.mesh()) for things in bodies), Part(scene.extra)]
+        bodies = [_in_sight(things, lens) for things in (scene.things, *scene.fixed)]
+        self._parts = [
+            *(Part(things.mesh()) for things in bodies),
+            Part(scene.lettering.near(lens)),
+        ]
         if scene.scenery is not None:
             tiles, low = scene.scenery.seen_by(lens, detail, reach)
             land = plain(lens.origin[:2], low - _PLAIN_DROP_M, 0.5 * reach)

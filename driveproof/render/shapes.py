@@ -94,6 +94,7 @@ class Builder:
         z: tuple[float, float],
         top: tuple[float, float, float] | None = None,
         lid: bool = True,
+        role: Role = Role.PLAIN,
     ) -> Builder:
         """The sides and lid of a block; ``top`` = (x low, x high, y half) is its upper end, if other."""
         (x0, x1), (y0, y1), (z0, z1) = x, y, z
@@ -102,8 +103,8 @@ class Builder:
         low = [[x0, y0, z0], [x1, y0, z0], [x1, y1, z0], [x0, y1, z0]]
         high = [[u0, v0, z1], [u1, v0, z1], [u1, v1, z1], [u0, v1, z1]]
         for a, b in ((0, 1), (1, 2), (2, 3), (3, 0)):
-            self.face([low[a], low[b], high[b], high[a]])
-        return self.face(high) if lid else self
+            self.face([low[a], low[b], high[b], high[a]], role)
+        return self.face(high, role) if lid else self
 
     def disc(
         self,
@@ -190,7 +191,7 @@ def _car(siren: bool = False) -> Shape:
     for y in (-0.44, 0.44):
         car.block((-0.14, -0.10), (y - 0.03, y + 0.03), (0.57, 0.95), lid=False)
     if siren:
-        car.use((40, 60, 210)).block((-0.16, -0.04), (0.0, 0.36), (0.95, 1.0))
+        car.use((40, 60, 210)).block((-0.16, -0.04), (0.0, 0.36), (0.95, 1.0), role=Role.SIREN)
         car.use((214, 36, 32)).block((-0.16, -0.04), (-0.36, 0.0), (0.95, 1.0))
         car.use((40, 70, 170)).side(0.499, (-0.4, 0.4), (0.34, 0.44))
         car.side(-0.499, (-0.4, 0.4), (0.34, 0.44))
@@ -216,7 +217,7 @@ def _van(siren: bool = False) -> Shape:
             -0.5, (-0.5, 0.5), (0.3, 0.42)
         )
         van.block((0.12, 0.24), (-0.4, 0.0), (0.95, 1.0)).use((40, 60, 210))
-        van.block((0.12, 0.24), (0.0, 0.4), (0.95, 1.0))
+        van.block((0.12, 0.24), (0.0, 0.4), (0.95, 1.0), role=Role.SIREN)
     return van.build()
 
 
@@ -232,7 +233,7 @@ def _truck(siren: bool = False) -> Shape:
     if siren:
         for y in (0.5, -0.5):
             truck.use((238, 238, 234)).side(y, (-0.5, 0.25), (0.44, 0.54))
-        truck.use((40, 60, 210)).block((0.34, 0.42), (-0.4, 0.4), (0.84, 0.92))
+        truck.use((40, 60, 210)).block((0.34, 0.42), (-0.4, 0.4), (0.84, 0.92), role=Role.SIREN)
     return truck.build()
 
 

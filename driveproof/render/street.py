@@ -11,10 +11,10 @@ from driveproof.geometry.arrays import Float
 from driveproof.render.camera import Camera
 from driveproof.render.furniture import (
     LAMP_ROLES,
+    Lettering,
     lamp_glows,
     lamp_places,
     light_rows,
-    numbers_of,
     sign_rows,
 )
 from driveproof.render.labels import Label
@@ -95,8 +95,8 @@ def scene_of(view: View) -> Scene:
     return Scene(
         scenery,
         things,
-        things_of(rows),
-        numbers_of((sign, 0) for sign in view.signs),
+        (things_of(rows),),
+        Lettering(view.signs, [0] * len(view.signs)),
         together([lamps, brake_glows(things)]),
         beams(foot[None], body[None]),
     )

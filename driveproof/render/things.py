@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numba
 import numpy as np
@@ -66,12 +67,12 @@ class Things:
         """Only the things that ``mask`` ``[N]`` selects."""
         return Things(*(getattr(self, item.name)[mask] for item in fields(self)))
 
-    @property
+    @cached_property
     def centres(self) -> Float:
         """``[N, 3]`` the middle of each box."""
         return np.asarray(self.place + self.axes[:, :, 2] * self.sizes[:, 2:] / 2.0)
 
-    @property
+    @cached_property
     def radii(self) -> Float:
         """``[N]`` of the balls around their boxes, metres."""
         return np.asarray(np.linalg.norm(self.sizes, axis=1) / 2.0)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: Kinds of actors that have a body.
 SOLID = (int(ActorKind.VEHICLE), int(ActorKind.WALKER), int(ActorKind.PROP))
 
+#: No building reaches further than this from its middle, metres.
+_LARGEST_M = 20.0
+
 
 @dataclass(frozen=True)
 class Boxes:
@@ -54,6 +57,10 @@ class Boxes:
 
     def where(self, keep: Bool) -> Boxes:
         """Only those that ``keep`` ``[N]`` selects."""
+        return self.rows(np.flatnonzero(keep))
+
+    def rows(self, keep: Int) -> Boxes:
+        """Those in rows ``keep`` ``[n]``."""
         return Boxes(*(getattr(self, item.name)[keep] for item in fields(self)))
 
     def grown(self, by: float) -> Boxes:
@@ -89,8 +96,8 @@ class Boxes:
         return distance, np.where(np.isfinite(distance), box, -1)
 
 
-def boxes_of(engine: Engine, *, statics: bool = True) -> Boxes:
-    """The bodies of all actors, and the buildings of the town."""
+def boxes_near(engine: Engine, point: Float, reach: float, *, statics: bool = True) -> Boxes:
+    """The bodies of actors and the buildings of which a part may lie within ``reach`` metres of ``point`` ``[3]``."""
     table = engine.table
     rows = np.flatnonzero(np.isin(table.kind, SOLID) & (table.half_extent > 0.0).all(1))
     axes = rotation_matrices(table.rotation[rows])
@@ -102,15 +109,14 @@ def boxes_of(engine: Engine, *, statics: bool = True) -> Boxes:
         table.label[rows].copy(),
         table.kind[rows].copy(),
         table.velocity[rows].copy(),
-    )
+    ).near(point, reach)
     if not statics:
         return actors
-    houses = _houses(town_blocks(engine.town))
+    blocks = town_blocks(engine.town)
+    houses = _houses(blocks).rows(blocks.near(float(point[0]), float(point[1]), reach + _LARGEST_M))
+    parts = (actors, houses.near(point, reach))
     return Boxes(
-        *(
-            np.concatenate([getattr(part, item.name) for part in (actors, houses)])
-            for item in fields(Boxes)
-        )
+        *(np.concatenate([getattr(part, item.name) for part in parts]) for item in fields(Boxes))
     )
 
 

@@ -11,7 +11,7 @@ from driveproof.geometry.arrays import Float
 from driveproof.sim.engine.commands import ActorKind
 from driveproof.sim.engine.pose import rotation_matrices
 from driveproof.sim.sensors.base import Sensor
-from driveproof.sim.sensors.bodies import boxes_of
+from driveproof.sim.sensors.bodies import boxes_near
 
 if TYPE_CHECKING:
     from driveproof.sim.engine.engine import Engine
@@ -55,12 +55,12 @@ class ObstacleSensor(Sensor):
         """See :class:`Sensor`."""
         reach, radius = self.number("distance", 5.0, 0.0), self.number("hit_radius", 0.5, 0.0)
         moving = self.flag("only_dynamics")
-        boxes = boxes_of(engine, statics=not moving)
+        pose = self.actor.pose
+        boxes = boxes_near(engine, pose.position, reach + radius, statics=not moving)
         keep = boxes.owner != (self.actor.parent or 0)
         if moving:
             keep &= np.isin(boxes.kind, [ActorKind.VEHICLE, ActorKind.WALKER])
         boxes = boxes.where(keep)
-        pose = self.actor.pose
         ahead = rotation_matrices(pose.rotation)[:, 0]
         distance, box = boxes.grown(radius).nearest_hit(pose.position, ahead[None], reach)
         if box[0] < 0:

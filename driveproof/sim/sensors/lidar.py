@@ -13,7 +13,7 @@ from driveproof.geometry.arrays import Bool, Float, Int
 from driveproof.render.scenery import scenery_of
 from driveproof.sim.engine.pose import rotation_matrices
 from driveproof.sim.sensors.base import Sensor
-from driveproof.sim.sensors.bodies import Boxes, boxes_of
+from driveproof.sim.sensors.bodies import Boxes, boxes_near
 from driveproof.sim.sensors.casting import cast_boxes, cast_ground
 from driveproof.sim.sensors.patch import Patch, patch_around
 
@@ -57,7 +57,7 @@ class _Turning(Sensor):
         elevation = np.radians(np.linspace(upper, lower, self.channels))
         pose = self.actor.pose
         axes, origin = rotation_matrices(pose.rotation), pose.position
-        boxes = boxes_of(engine).near(origin, self.reach)
+        boxes = boxes_near(engine, origin, self.reach)
         shape = (self.channels, len(azimuth))
         distance, cosine = np.full(shape, self.reach + 1e-6), np.zeros(shape)
         found = np.full(shape, -1, dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from driveproof.geometry.arrays import Float
 from driveproof.sim.engine.pose import rotation_matrices
 from driveproof.sim.sensors.base import Sensor
-from driveproof.sim.sensors.bodies import boxes_of
+from driveproof.sim.sensors.bodies import boxes_near
 
 if TYPE_CHECKING:
     from driveproof.sim.engine.engine import Engine
@@ -32,8 +32,8 @@ class Radar(Sensor):
         local = np.column_stack([cos * np.cos(azimuth), -cos * np.sin(azimuth), np.sin(altitude)])
         pose = self.actor.pose
         rays = local @ rotation_matrices(pose.rotation).T
-        boxes = boxes_of(engine)
-        boxes = boxes.where(boxes.owner != (self.actor.parent or 0)).near(pose.position, reach)
+        boxes = boxes_near(engine, pose.position, reach)
+        boxes = boxes.where(boxes.owner != (self.actor.parent or 0))
         depth, box = boxes.nearest_hit(pose.position, rays, reach)
         met = box >= 0
         carrier = engine.actors.get(self.actor.parent or -1, self.actor)

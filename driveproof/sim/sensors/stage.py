@@ -9,10 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from driveproof.geometry.arrays import Bool, Float, Int
-from driveproof.maps import SignalKind
-from driveproof.render.furniture import lamp_glows, lamp_places, light_rows, numbers_of, sign_rows
+from driveproof.render.furniture import Lettering, lamp_glows, lamp_places, light_rows, sign_rows
 from driveproof.render.lamps import beams, brake_glows, head_glows, together
-from driveproof.render.mesh import Mesh
 from driveproof.render.picture import Scene
 from driveproof.render.scenery import scenery_of
 from driveproof.render.shapes import NAMES, Role
@@ -41,9 +39,9 @@ class _Stage:
     """What stays the same of an engine's world from step to step."""
 
     furniture: Things
-    heads: Int
+    heads: Things
     lamps: tuple[Float, Float]
-    numbers: Mesh
+    lettering: Lettering
     looks: dict[int, tuple[int, Float]] = field(default_factory=dict)
     key: tuple[object, ...] = ()
     scene: Scene | None = None
@@ -72,40 +70,38 @@ def scene_of(engine: Engine) -> Scene:
 
 
 def _stage(engine: Engine) -> _Stage:
-    rows: list[tuple[object, ...]] = []
-    heads, views = [], []
-    for light in engine.lights:
-        view = LightView(light.signal.position, light.signal.heading, LightState.OFF)
-        heads.append(len(rows))
-        views.append(view)
-        rows += light_rows(view, light.id)
-    limits = []
-    for sign in engine.signs:
-        signal = sign.signal
-        plate = SignView(signal.position, signal.heading, signal.kind, signal.value)
-        rows += sign_rows(plate, sign.id)
-        if signal.kind is SignalKind.SPEED_LIMIT:
-            limits.append((plate, sign.id))
-    return _Stage(
-        things_of(rows), np.array(heads, dtype=np.int64), lamp_places(views), numbers_of(limits)
-    )
+    heads: list[tuple[object, ...]] = []
+    rest: list[tuple[object, ...]] = []
+    lights = [
+        LightView(light.signal.position, light.signal.heading, LightState.OFF)
+        for light in engine.lights
+    ]
+    for view, light in zip(lights, engine.lights, strict=True):
+        head, pole = light_rows(view, light.id)
+        heads.append(head)
+        rest.append(pole)
+    signs = [
+        SignView(signal.position, signal.heading, signal.kind, signal.value)
+        for signal in (sign.signal for sign in engine.signs)
+    ]
+    owners = [sign.id for sign in engine.signs]
+    for plate, owner in zip(signs, owners, strict=True):
+        rest += sign_rows(plate, owner)
+    return _Stage(things_of(rest), things_of(heads), lamp_places(lights), Lettering(signs, owners))
 
 
 def _scene(engine: Engine, stage: _Stage) -> Scene:
     things = _bodies(engine, stage)
     state = np.asarray(engine.light_table.state, dtype=np.int64)
-    fixed = stage.furniture
-    if len(stage.heads):
-        lit = fixed.lit.copy()
-        for number, role in enumerate((Role.RED, Role.YELLOW, Role.GREEN)):
-            lit[stage.heads, role] = state == number
-        fixed = replace(fixed, lit=lit)
+    lit = np.zeros_like(stage.heads.lit)
+    for number, role in enumerate((Role.RED, Role.YELLOW, Role.GREEN)):
+        lit[:, role] = state == number
     shining = things.lit[:, Role.HEAD]
     return Scene(
         scenery_of(engine.town),
         things,
-        fixed,
-        stage.numbers,
+        (replace(stage.heads, lit=lit), stage.furniture),
+        stage.lettering,
         together([lamp_glows(*stage.lamps, state), brake_glows(things), head_glows(things)]),
         beams(things.place[shining], things.axes[shining]),
         seed=engine.frame,
