@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
@@ -77,7 +77,7 @@ def collect(
 def _run(tasks: list[ClipTask], workers: int) -> Iterator[ClipRecord]:
     """Records in any order."""
     if workers == 1 or len(tasks) == 1:
-        with Simulator() as simulator:
+        with Simulator(tasks[0].params.simulator) as simulator:
             yield from map(simulator.record, tasks)
         return
     left = {task.number: task for task in tasks}
@@ -95,17 +95,23 @@ def _run(tasks: list[ClipTask], workers: int) -> Iterator[ClipRecord]:
 def _pooled(tasks: list[ClipTask], workers: int) -> Iterator[ClipRecord]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(
-        min(workers, len(tasks)), mp_context=context, initializer=_open_simulator
+        min(workers, len(tasks)),
+        mp_context=context,
+        initializer=_open_simulator,
+        initargs=(tasks[0].params.simulator,),
     ) as pool:
         for done in as_completed([pool.submit(_record, task) for task in tasks]):
             yield done.result()
 
 
 class Simulator:
-    """A supervised server with one session for many clips. A context manager."""
+    """A supervised server with one session for many clips. A context manager.
 
-    def __init__(self) -> None:
-        self._supervisor = Supervisor("Town01")
+    ``command`` is that of a CARLA server; empty starts the embedded one.
+    """
+
+    def __init__(self, command: Sequence[str] = ()) -> None:
+        self._supervisor = Supervisor("Town01", command=command or None)
         self._stack = ExitStack()
         self._session: Session | None = None
 
@@ -147,8 +153,8 @@ _OWN: dict[str, Simulator] = {}
 """The simulator of this worker process."""
 
 
-def _open_simulator() -> None:
-    _OWN["simulator"] = Simulator().__enter__()
+def _open_simulator(command: Sequence[str]) -> None:
+    _OWN["simulator"] = Simulator(command).__enter__()
     Finalize(None, _OWN["simulator"].__exit__, exitpriority=10)
 
 

@@ -37,8 +37,10 @@ class CollectParams(Section):
         Numbers of the weathers to draw from (see ``driveproof.collect.weather``).
     weights
         Situation -> relative share; situations left out keep their own.
+    simulator
+        Command line of a CARLA server, "{port}" standing for its port; empty for the embedded server.
     workers
-        Processes; the result does not depend on it.
+        Processes, each with a simulator of its own; the result does not depend on it.
     attempts
         How often a drive is set up anew before it is given up.
     """
@@ -59,5 +61,6 @@ class CollectParams(Section):
     side_height: Positive = 64
     bev_pixels: Positive = 128
     jpeg_quality: Annotated[int, Field(ge=1, le=100)] = 80
+    simulator: tuple[str, ...] = ()
     workers: Positive = 2
     attempts: Positive = 12

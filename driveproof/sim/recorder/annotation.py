@@ -227,12 +227,8 @@ def _camera(mount: Mount, ego_pose: Float) -> dict[str, Any]:
     return {
         "location": rounded(to_world[:3, 3]),
         "rotation": rounded(angles_of(to_world)),
-        "intrinsic": rows(mount.intrinsic),
         "world2cam": rows(inverse(to_world)),
-        "cam2ego": rows(mount.cam2ego),
-        "fov": mount.fov,
-        "image_size_x": mount.width,
-        "image_size_y": mount.height,
+        **mount.fixed,
     }
 
 

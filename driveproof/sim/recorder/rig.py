@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from driveproof.geometry.arrays import Float
-from driveproof.sim.recorder.matrices import pose_matrix
+from driveproof.sim.recorder.matrices import pose_matrix, rows
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,17 @@ class Mount:
     def cam2ego(self) -> Float:
         """Camera to ego ``[4, 4]``; the camera looks along its x."""
         return pose_matrix(self.x, self.y, self.z, self.yaw, self.pitch)
+
+    @cached_property
+    def fixed(self) -> dict[str, Any]:
+        """What annotations say of it in every frame."""
+        return {
+            "intrinsic": rows(self.intrinsic),
+            "cam2ego": rows(self.cam2ego),
+            "fov": self.fov,
+            "image_size_x": self.width,
+            "image_size_y": self.height,
+        }
 
     def resized(self, width: int, height: int, every: int) -> Mount:
         """The same camera with another picture size and rate."""
