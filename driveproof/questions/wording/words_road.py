@@ -26,7 +26,8 @@ SIGN_STATE = Vocabulary.of(
             "a stop sign applies and is still to be obeyed",
             r"(?:not (?:yet )?|still (?:to be |needs to be |has to be )?)(?:cleared|obeyed)",
             r"has not (?:yet )?(?:stopped|cleared|obeyed)",
-            r"stop sign",
+            r"(?:is|are|there's|by|obey) (?:a|the) stop sign",
+            r"(?:must|has to|needs to) (?:obey|stop)",
         ),
     ]
 )

@@ -1,0 +1,100 @@
+"""A moment with everything about it that several rooms of the expert need, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from driveproof.commenter.clips import Window
+from driveproof.commenter.frame import Agent, Frame, Signal
+from driveproof.commenter.naming import name_agent, name_signal
+from driveproof.commenter.path import ego_path
+from driveproof.commenter.road import Road, road_at
+from driveproof.geometry import Polyline, poses_to_local
+from driveproof.geometry.arrays import Float
+from driveproof.maps import TownMap
+from driveproof.maps.nearest import LaneMatch
+from driveproof.questions import ObjectRef
+
+
+@dataclass(frozen=True)
+class Context:
+    """A window of frames in a town."""
+
+    window: Window
+    town: TownMap
+
+    @property
+    def frame(self) -> Frame:
+        """The moment itself."""
+        return self.window.now
+
+    @cached_property
+    def road(self) -> Road:
+        """Where on the road the ego is."""
+        ego = self.frame.ego
+        return road_at(self.town, (ego.x, ego.y, ego.heading))
+
+    @cached_property
+    def path(self) -> Polyline:
+        """The way that the ego is about to take, world frame."""
+        return ego_path(self.town, self.frame, self.road)
+
+    @cached_property
+    def _on_path(self) -> tuple[Float, Float]:
+        points = np.array([[a.x, a.y] for a in self.frame.agents]).reshape(-1, 2)
+        if not len(points):
+            return np.zeros(0), np.zeros(0)
+        # Behind the ego the path goes on straight.
+        along, lateral = self.path.project(points)
+        behind = self.local[:, 0] < 0.0
+        return (
+            np.where(behind, self.local[:, 0], along),
+            np.where(behind, self.local[:, 1], lateral),
+        )
+
+    def path_place(self, row: int) -> tuple[float, float]:
+        """Metres along the ego's path to an agent's centre, and metres left of it."""
+        along, lateral = self._on_path
+        return float(along[row]), float(lateral[row])
+
+    @cached_property
+    def local(self) -> Float:
+        """``[N, 3]`` poses of the agents in the ego frame, in the order of ``frame.agents``."""
+        ego = self.frame.ego
+        poses = np.array([[a.x, a.y, a.heading] for a in self.frame.agents]).reshape(-1, 3)
+        return poses_to_local(poses, np.array([ego.x, ego.y, ego.heading]))
+
+    @cached_property
+    def lanes(self) -> LaneMatch:
+        """The driving lane nearest to each agent, along its heading."""
+        poses = np.array([[a.x, a.y, a.heading] for a in self.frame.agents]).reshape(-1, 3)
+        return self.town.nearest_lane(poses[:, :2], poses[:, 2])
+
+    @cached_property
+    def by_id(self) -> dict[str, int]:
+        """Agent id -> its row."""
+        return {agent.id: row for row, agent in enumerate(self.frame.agents)}
+
+    def agent(self, agent_id: str) -> Agent:
+        """The agent of an id; KeyError if it is not there."""
+        return self.frame.agents[self.by_id[agent_id]]
+
+    @cached_property
+    def past(self) -> dict[str, tuple[Agent, float]]:
+        """Agent id -> the agent half a second ago and the seconds since, where the window reaches so far."""
+        before = self.window.ago(0.5)
+        if before is None or before is self.frame:
+            return {}
+        seconds = self.frame.time - before.time
+        return {agent.id: (agent, seconds) for agent in before.agents}
+
+    def ref(self, agent: Agent, *, role: bool = False, dangerous: bool = False) -> ObjectRef:
+        """How answers name an agent."""
+        return name_agent(self.frame, agent, role=role, dangerous=dangerous)
+
+    def sign_ref(self, signal: Signal, *, dangerous: bool = False) -> ObjectRef:
+        """How answers name a light or sign."""
+        return name_signal(self.frame, signal, dangerous=dangerous)

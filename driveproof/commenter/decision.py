@@ -1,0 +1,207 @@
+"""The expert's decision: one typed object, from which keys and words are both rendered."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from driveproof.commenter.conflicts import Conflict
+from driveproof.commenter.context import Context
+from driveproof.commenter.lateral import (
+    ENTER_HIGHWAY,
+    LEAVE_HIGHWAY,
+    Move,
+    other_reasons,
+    pass_obstruction,
+)
+from driveproof.commenter.longitudinal import Brake, decide_braking
+from driveproof.commenter.obstruction import Obstruction, find_obstruction
+from driveproof.commenter.recovery import Recovery, recovery_of
+from driveproof.commenter.signs import Signs
+from driveproof.questions import ActionKeys, DirectionKey, SpeedKey
+from driveproof.questions import terms as t
+from driveproof.scene import Command
+
+JUNCTION_NEAR_M = 8.0
+STRAIGHT_RAD = math.radians(10.0)
+DEFAULT_MPS, HIGHWAY_MPS, TURN_MPS = 8.0, 18.0, 5.5
+FLOW_REACH_M = 20.0
+_TURNS = {
+    Command.LEFT: DirectionKey.TURN_LEFT,
+    Command.RIGHT: DirectionKey.TURN_RIGHT,
+    Command.STRAIGHT: DirectionKey.GO_STRAIGHT,
+}
+_KEYS = {
+    t.Maneuver.CHANGE_LEFT: DirectionKey.CHANGE_LANE_LEFT,
+    t.Maneuver.CHANGE_EITHER: DirectionKey.CHANGE_LANE_LEFT,
+    t.Maneuver.USE_ONCOMING_LANE: DirectionKey.CHANGE_LANE_LEFT,
+    t.Maneuver.CHANGE_RIGHT: DirectionKey.CHANGE_LANE_RIGHT,
+    t.Maneuver.SHIFT_LEFT: DirectionKey.DEVIATE_LEFT,
+    t.Maneuver.SHIFT_RIGHT: DirectionKey.DEVIATE_RIGHT,
+}
+
+
+@dataclass(frozen=True)
+class ExpertDecision:
+    """What the expert does now, and everything that it rests on.
+
+    Attributes
+    ----------
+    keys
+        Exactly one direction and one speed.
+    around, other
+        The move because of an obstruction, and for any other reason.
+    move
+        Which of the two holds (the first that is needed), or the recovery's.
+    brake
+        Whether and why to brake.
+    recovery
+        The recovery, if the state is out of the ordinary.
+    obstruction
+        What stands in the way.
+    target_mps
+        The speed that the expert would drive if nothing were in the way.
+    """
+
+    keys: ActionKeys
+    around: Move
+    other: Move
+    move: Move
+    brake: Brake
+    recovery: Recovery | None
+    obstruction: Obstruction | None
+    target_mps: float
+
+
+def decide(context: Context, signs: Signs, conflicts: list[Conflict]) -> ExpertDecision:
+    """The decision in a moment."""
+    recovery = recovery_of(context)
+    limit = signs.limit / 3.6 if signs.limit is not None else _map_limit(context)
+    target = _target(context, limit)
+    if recovery is not None:
+        return _recover(context, recovery, signs, conflicts, limit, target)
+    obstruction = None if context.road.in_junction else find_obstruction(context, signs)
+    around = Move() if context.road.in_junction else pass_obstruction(context, obstruction)
+    other = other_reasons(context, obstruction)
+    move = other if context.road.wrong_way else around if around.needed else other
+    passing = move.now and move.maneuver is not t.Maneuver.CANNOT_PASS and bool(around.rows)
+    brake = decide_braking(
+        context, signs, _relevant(conflicts, around.rows if passing else ()), move, limit
+    )
+    if passing and set(brake.rows) <= set(around.rows) and brake.rows:
+        brake = _while_passing(context, obstruction, brake)
+    direction = _direction(context, move)
+    speed = _speed(context, brake, target)
+    return ExpertDecision(
+        ActionKeys(direction, speed), around, other, move, brake, None, obstruction, target
+    )
+
+
+def _relevant(conflicts: list[Conflict], passed: tuple[int, ...]) -> list[Conflict]:
+    return [conflict for conflict in conflicts if conflict.row not in passed]
+
+
+def _while_passing(context: Context, obstruction: Obstruction | None, brake: Brake) -> Brake:
+    """The thing that is being passed is no reason to stop, unless it is too near to swing round."""
+    if obstruction is None:
+        return Brake()
+    gap = obstruction.begin - context.frame.ego.length / 2.0
+    if gap < 3.0 and abs(context.road.lateral) < 0.8:
+        return brake
+    fast = context.frame.ego.speed > 6.0
+    return (
+        Brake(t.Braking.SLOW_DOWN, brake.reason, brake.rows, urgency=1.0)
+        if fast and gap < 15.0
+        else Brake()
+    )
+
+
+def _recover(
+    context: Context,
+    recovery: Recovery,
+    signs: Signs,
+    conflicts: list[Conflict],
+    limit: float | None,
+    target: float,
+) -> ExpertDecision:
+    move = Move(recovery.maneuver, recovery.cause, now=True)
+    if recovery.hopeless:
+        brake = Brake(t.Braking.STOP, t.Reason.OFF_ROAD)
+        keys = ActionKeys(recovery.direction, SpeedKey.STOP)
+        return ExpertDecision(keys, Move(), move, move, brake, recovery, None, 0.0)
+    brake = decide_braking(context, signs, conflicts, move, limit)
+    ego = context.frame.ego.speed
+    if brake.level is t.Braking.STOP:
+        speed = SpeedKey.STOP
+    elif ego > 5.0:
+        speed = SpeedKey.DECELERATE
+        brake = (
+            brake
+            if brake.level is not t.Braking.NONE
+            else Brake(t.Braking.SLOW_DOWN, _why(recovery))
+        )
+    else:
+        speed = SpeedKey.ACCELERATE if ego < 2.0 else SpeedKey.KEEP
+        brake = Brake()
+    keys = ActionKeys(recovery.direction, speed)
+    return ExpertDecision(keys, Move(), move, move, brake, recovery, None, min(target, 4.0))
+
+
+def _why(recovery: Recovery) -> t.Reason:
+    return {
+        t.ManeuverCause.OFF_ROAD: t.Reason.OFF_ROAD,
+        t.ManeuverCause.WRONG_WAY: t.Reason.WRONG_WAY,
+    }.get(recovery.cause, t.Reason.MISALIGNED)
+
+
+def _map_limit(context: Context) -> float | None:
+    limit = float(context.town.lanes.speed_limit[context.road.lane])
+    return limit if math.isfinite(limit) and limit > 0.0 else None
+
+
+def _target(context: Context, limit: float | None) -> float:
+    """The wanted speed: the limit, no faster than the flow of others allows, slow in turns."""
+    road = context.road
+    highway = road.highway or context.frame.scenario in ENTER_HIGHWAY | LEAVE_HIGHWAY
+    wanted = HIGHWAY_MPS if highway else DEFAULT_MPS
+    turning = context.frame.command_near in (Command.LEFT, Command.RIGHT)
+    if turning and (road.in_junction or road.to_junction < 12.0):
+        wanted = TURN_MPS
+    return min(wanted, 0.95 * limit) if limit is not None else wanted
+
+
+def _direction(context: Context, move: Move) -> DirectionKey:
+    road = context.road
+    if move.now and move.maneuver in _KEYS:
+        return _KEYS[move.maneuver]
+    if road.in_junction or road.to_junction < JUNCTION_NEAR_M:
+        return _through_junction(context)
+    return DirectionKey.FOLLOW_LANE
+
+
+def _through_junction(context: Context) -> DirectionKey:
+    """The commanded way; where the exit lies straight ahead already, straight on."""
+    key = _TURNS.get(context.frame.command_near, DirectionKey.GO_STRAIGHT)
+    if key is DirectionKey.GO_STRAIGHT or not context.road.in_junction:
+        return key
+    path = context.path
+    ahead = min(18.0, path.length)
+    turn = context.frame.local_heading(float(path.heading(ahead)))
+    beyond = context.frame.local(*map(float, path.at(ahead)))
+    aligned = (
+        abs(turn) < STRAIGHT_RAD and abs(math.atan2(beyond[1], max(beyond[0], 0.1))) < STRAIGHT_RAD
+    )
+    return DirectionKey.GO_STRAIGHT if aligned else key
+
+
+def _speed(context: Context, brake: Brake, target: float) -> SpeedKey:
+    ego = context.frame.ego.speed
+    if brake.level is t.Braking.STOP:
+        return SpeedKey.STOP
+    if brake.level is t.Braking.SLOW_DOWN:
+        if ego < 1.0:
+            return SpeedKey.ACCELERATE if not brake.rows and brake.signal is None else SpeedKey.KEEP
+        return SpeedKey.KEEP if ego < 3.0 else SpeedKey.DECELERATE
+    if ego > target + 2.5:
+        return SpeedKey.DECELERATE
+    return SpeedKey.ACCELERATE if ego < target - 1.0 else SpeedKey.KEEP

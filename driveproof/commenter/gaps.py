@@ -1,0 +1,65 @@
+"""Whether the lane beside is free enough to move into.
+
+Source: Bench2Drive-VL's lane-change gap: 8 m ahead, the larger of 8 m and 1.5 s of the flow behind; on the oncoming
+lane the way of passing there and back must be free for as long as it takes, at both speeds.
+"""
+
+from __future__ import annotations
+
+import math
+
+from driveproof.commenter.context import Context
+from driveproof.questions import terms as t
+
+AHEAD_M, BEHIND_M, BEHIND_S = 8.0, 8.0, 1.5
+LANE_M = 3.5
+ONCOMING_M = 40.0
+PASS_MPS = 7.0
+PASS_AFTER_M = 8.0
+
+
+def beside_is_free(context: Context, side: int) -> bool:
+    """Whether the lane on ``side`` (1: left, -1: right) is free to enter, whatever direction it has."""
+    ego = context.frame.ego
+    for row, agent in enumerate(context.frame.agents):
+        if agent.kind == "prop" and agent.height < 0.3:
+            continue
+        x, _, heading = context.local[row].tolist()
+        _, lateral = context.path_place(row)
+        offset = side * lateral
+        if not 0.3 * LANE_M < offset < 1.5 * LANE_M:
+            continue
+        room = (ego.length + agent.length) / 2.0
+        closing = agent.speed * math.cos(heading) - ego.speed
+        behind = max(BEHIND_M, BEHIND_S * max(closing, 0.0) + 4.0)
+        if -(behind + room) < x < AHEAD_M + room - 2.0 * min(closing, 0.0):
+            return False
+    return True
+
+
+def oncoming_is_free(context: Context, side: int, until: float) -> bool:
+    """Whether nobody comes on the oncoming lane before the ego has passed ``until`` metres and is back."""
+    needed = (until + PASS_AFTER_M) / max(PASS_MPS, context.frame.ego.speed)
+    for row, agent in enumerate(context.frame.agents):
+        if agent.kind == "prop" or agent.parked:
+            continue
+        x, _, heading = context.local[row].tolist()
+        s, lateral = context.path_place(row)
+        offset = side * lateral
+        if x < -5.0 or not 0.3 * LANE_M < offset < 1.5 * LANE_M:
+            continue
+        if abs(heading) < math.pi / 2:  # goes the ego's way, on the wrong side itself
+            if x < AHEAD_M + until:
+                return False
+            continue
+        reach = max(s, x) - max(agent.speed, 0.0) * needed
+        if reach < until + ONCOMING_M / 4.0:
+            return False
+    return True
+
+
+def why_not(free_beside: bool, oncoming: bool) -> t.Postponement:
+    """The reason of a postponed move."""
+    if oncoming and free_beside:
+        return t.Postponement.ONCOMING_TRAFFIC
+    return t.Postponement.LANE_OCCUPIED

@@ -1,0 +1,275 @@
+"""Where to drive: lane changes, passing, deviations, and whether now.
+
+Obstructions first (question 10), then every other reason (question 12); of both, question 13 says what holds now.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from driveproof.commenter.context import Context
+from driveproof.commenter.gaps import beside_is_free, oncoming_is_free, why_not
+from driveproof.commenter.naming import kind_of
+from driveproof.commenter.obstruction import Obstruction
+from driveproof.commenter.road import Beside
+from driveproof.maps import LaneKind
+from driveproof.questions import terms as t
+from driveproof.questions.objects import EMERGENCY
+from driveproof.scene import Command
+
+BEGIN_M, BEGIN_S = 14.0, 2.6
+"""A pass begins when the obstruction is nearer than this many metres plus seconds of the ego's speed."""
+NOT_PASSED_M = 6.0
+INVADER_AHEAD_M = 35.0
+EMERGENCY_BEHIND_M = 35.0
+NEAR_COMMAND_M = 25.0
+ENTER_HIGHWAY = frozenset(
+    {"HighwayCutIn", "MergerIntoSlowTrafficV2", "InterurbanAdvancedActorFlow"}
+)
+LEAVE_HIGHWAY = frozenset({"HighwayExit", "MergerIntoSlowTraffic", "InterurbanActorFlow"})
+
+
+@dataclass(frozen=True)
+class Move:
+    """A move out of the lane's middle, why, and whether now.
+
+    ``rows`` are the agents that it is about; ``postponed`` says why it does not begin yet.
+    """
+
+    maneuver: t.Maneuver = t.Maneuver.NONE
+    cause: t.ManeuverCause = t.ManeuverCause.NONE
+    now: bool = False
+    postponed: t.Postponement | None = None
+    rows: tuple[int, ...] = ()
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is a move at all."""
+        return self.maneuver is not t.Maneuver.NONE
+
+
+def pass_obstruction(context: Context, obstruction: Obstruction | None) -> Move:
+    """The move that an obstruction asks for."""
+    if obstruction is None:
+        return _dodge_invader(context)
+    ego, road = context.frame.ego, context.road
+    lanes = context.town.lanes
+    width = float(lanes.width[lanes.points(road.lane).start])
+    left_room, right_room = obstruction.room(width, ego.width)
+    close = obstruction.begin - ego.length / 2.0 < BEGIN_M + BEGIN_S * ego.speed
+    if left_room or right_room:
+        maneuver = t.Maneuver.SHIFT_LEFT if left_room else t.Maneuver.SHIFT_RIGHT
+        return _around(obstruction, maneuver, None if close else t.Postponement.TOO_EARLY)
+    left, right = road.left.drivable, road.right.drivable
+    if left or right:
+        free = {
+            side: beside_is_free(context, side) for side, open_ in ((1, left), (-1, right)) if open_
+        }
+        maneuver = _which(free, both=left and right)
+        now = close and any(free.values())
+        postponed = (
+            None if now else t.Postponement.TOO_EARLY if not close else t.Postponement.LANE_OCCUPIED
+        )
+        return _around(obstruction, maneuver, postponed)
+    if _oncoming_lane(road.left):
+        beside = beside_is_free(context, 1)
+        free_way = oncoming_is_free(context, 1, obstruction.end)
+        now = close and beside and free_way
+        postponed = (
+            None
+            if now
+            else t.Postponement.TOO_EARLY
+            if not close
+            else why_not(beside, not free_way)
+        )
+        return _around(obstruction, t.Maneuver.USE_ONCOMING_LANE, postponed)
+    return _around(obstruction, t.Maneuver.CANNOT_PASS, None)
+
+
+def _around(
+    obstruction: Obstruction, maneuver: t.Maneuver, postponed: t.Postponement | None
+) -> Move:
+    return Move(maneuver, obstruction.cause, postponed is None, postponed, obstruction.rows)
+
+
+def _which(free: dict[int, bool], *, both: bool) -> t.Maneuver:
+    """Left before right; a side that is free before one that is not; "either" while both are."""
+    if both and free.get(1) and free.get(-1):
+        return t.Maneuver.CHANGE_EITHER
+    side = next((side for side in (1, -1) if free.get(side)), 1 if 1 in free else -1)
+    return t.Maneuver.CHANGE_LEFT if side > 0 else t.Maneuver.CHANGE_RIGHT
+
+
+def _oncoming_lane(beside: Beside) -> bool:
+    return beside.lane >= 0 and not beside.same and beside.kind is LaneKind.DRIVING
+
+
+def _dodge_invader(context: Context) -> Move:
+    """An oncoming vehicle that is partly in the ego's lane: shift to the right within the lane."""
+    ego = context.frame.ego
+    for row, agent in enumerate(context.frame.agents):
+        _, _, heading = context.local[row].tolist()
+        s, lateral = context.path_place(row)
+        if agent.kind == "walker" or not 0.0 < s < INVADER_AHEAD_M:
+            continue
+        oncoming = abs(heading) > math.radians(120.0) and agent.speed > 0.5
+        works = context.frame.scenario.startswith("InvadingTurn") and agent.kind == "prop"
+        inner = lateral - agent.width / 2.0
+        if (oncoming or works) and lateral > 0.8 and inner < ego.width / 2.0 + 0.6:
+            return Move(
+                t.Maneuver.SHIFT_RIGHT, t.ManeuverCause.INVADING_VEHICLE, now=True, rows=(row,)
+            )
+    return Move()
+
+
+def other_reasons(context: Context, obstruction: Obstruction | None) -> Move:
+    """Lane changes for any reason but an obstruction ahead."""
+    road = context.road
+    if road.in_junction:
+        return Move()
+    if road.wrong_way:
+        return _leave_oncoming(context)
+    for reason in (_yield_to_emergency, _leave_parking, _commanded):
+        move = reason(context)
+        if move.needed:
+            return move
+    return _own_lane(context, obstruction)
+
+
+def _leave_oncoming(context: Context) -> Move:
+    """On the lane of the oncoming traffic: back to the right as soon as nothing is beside."""
+    blocked = [
+        row
+        for row, agent in enumerate(context.frame.agents)
+        if agent.height > 0.2
+        and agent.kind != "walker"
+        and -7.0 < context.local[row][0] < 12.0
+        and -6.0 < context.local[row][1] < -1.6
+    ]
+    cause = t.ManeuverCause.ON_ONCOMING_LANE
+    if blocked:
+        return Move(
+            t.Maneuver.CHANGE_RIGHT,
+            cause,
+            False,
+            t.Postponement.OBSTACLE_NOT_PASSED,
+            tuple(blocked),
+        )
+    return Move(t.Maneuver.CHANGE_RIGHT, cause, now=True)
+
+
+def _yield_to_emergency(context: Context) -> Move:
+    """An emergency vehicle close behind in the ego's lane: give it the lane."""
+    ego = context.frame.ego
+    for row, agent in enumerate(context.frame.agents):
+        x, y, heading = context.local[row].tolist()
+        behind = (
+            -EMERGENCY_BEHIND_M < x < -2.0 and abs(y) < 2.0 and abs(heading) < math.radians(45.0)
+        )
+        if kind_of(agent) not in EMERGENCY or not behind or agent.speed < ego.speed - 1.0:
+            continue
+        road = context.road
+        sides = [side for side, beside in ((-1, road.right), (1, road.left)) if beside.drivable]
+        free = [side for side in sides if beside_is_free(context, side)]
+        cause = t.ManeuverCause.EMERGENCY_VEHICLE
+        if not sides:
+            return Move(t.Maneuver.SHIFT_RIGHT, cause, now=True, rows=(row,))
+        side = free[0] if free else sides[0]
+        maneuver = t.Maneuver.CHANGE_LEFT if side > 0 else t.Maneuver.CHANGE_RIGHT
+        postponed = None if free else t.Postponement.LANE_OCCUPIED
+        return Move(maneuver, cause, bool(free), postponed, (row,))
+    return Move()
+
+
+def _leave_parking(context: Context) -> Move:
+    if not context.frame.scenario.startswith("ParkingExit"):
+        return Move()
+    ego = context.frame.ego
+    near = context.town.nearest_lane((ego.x, ego.y))
+    lane = int(near.lane[0])
+    width = float(context.town.lanes.width[context.town.lanes.points(lane).start])
+    if float(near.distance[0]) < width / 2.0 - 0.5:
+        return Move()
+    _, y = context.frame.local(
+        *map(float, context.town.lanes.polyline(lane).at(float(near.arc[0]) + 8.0))
+    )
+    side = 1 if y > 0.0 else -1
+    free = beside_is_free(context, side)
+    maneuver = t.Maneuver.CHANGE_LEFT if side > 0 else t.Maneuver.CHANGE_RIGHT
+    return Move(
+        maneuver, t.ManeuverCause.PARKING_EXIT, free, None if free else t.Postponement.LANE_OCCUPIED
+    )
+
+
+def _commanded(context: Context) -> Move:
+    frame, road = context.frame, context.road
+    side = {Command.CHANGE_LEFT: 1, Command.CHANGE_RIGHT: -1}.get(frame.command_near, 0)
+    if not side or not _command_is_near(context) or _reached(context):
+        return Move()
+    beside = road.left if side > 0 else road.right
+    if not beside.drivable:
+        return Move()
+    highway = frame.scenario in ENTER_HIGHWAY | LEAVE_HIGHWAY
+    cause = t.ManeuverCause.HIGHWAY_COMMAND if highway else t.ManeuverCause.COMMAND
+    return _change(context, side, cause)
+
+
+def _command_is_near(context: Context) -> bool:
+    near = context.frame.near
+    return near is None or math.hypot(*context.frame.local(*near)) < NEAR_COMMAND_M
+
+
+def _reached(context: Context) -> bool:
+    """Whether the ego is already in the lane of the navigator's next point."""
+    return _lane_of_route(context) == context.road.lane
+
+
+def _change(context: Context, side: int, cause: t.ManeuverCause) -> Move:
+    free = beside_is_free(context, side)
+    maneuver = t.Maneuver.CHANGE_LEFT if side > 0 else t.Maneuver.CHANGE_RIGHT
+    return Move(maneuver, cause, free, None if free else t.Postponement.LANE_OCCUPIED)
+
+
+def _lane_of_route(context: Context) -> int | None:
+    """The lane of the navigator's next point, if it is on the ego's own stretch of road."""
+    near = context.frame.near
+    if near is None:
+        return None
+    lanes = context.town.lanes
+    match = context.town.nearest_lane(near, (context.frame.ego.heading,))
+    lane = int(match.lane[0])
+    own = context.road.lane
+    same = lanes.road[lane] == lanes.road[own] and lanes.section[lane] == lanes.section[own]
+    return lane if same and abs(float(match.heading_error[0])) < math.pi / 2 else None
+
+
+def _own_lane(context: Context, obstruction: Obstruction | None) -> Move:
+    """Back to the lane of the route, once whatever was passed is behind."""
+    goal, own = _lane_of_route(context), context.road.lane
+    if goal is None or goal == own or obstruction is not None:
+        return Move()
+    lanes = context.town.lanes
+    left = abs(int(lanes.lane[goal])) < abs(int(lanes.lane[own]))
+    side = 1 if left else -1
+    beside = context.road.left if left else context.road.right
+    if not beside.drivable:
+        return Move()
+    standing = [
+        row
+        for row, agent in enumerate(context.frame.agents)
+        if abs(agent.speed) < 0.5
+        and agent.height > 0.2
+        and -NOT_PASSED_M < context.local[row][0] < 25.0
+        and 1.5 < side * context.path_place(row)[1] < 5.5
+    ]
+    if standing:
+        maneuver = t.Maneuver.CHANGE_LEFT if left else t.Maneuver.CHANGE_RIGHT
+        return Move(
+            maneuver,
+            t.ManeuverCause.WRONG_LANE,
+            False,
+            t.Postponement.OBSTACLE_NOT_PASSED,
+            tuple(standing),
+        )
+    return _change(context, side, t.ManeuverCause.WRONG_LANE)
