@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from driveproof.sim.engine import Actor, Pose3
@@ -31,7 +32,27 @@ _SKELETON = (
     ("crl_leg__R", "crl_thigh__R", -0.06, 0.28),
     ("crl_foot__R", "crl_leg__R", -0.06, 0.05),
 )
-BONE_NAMES = tuple(name for name, *_ in _SKELETON)
+#: Fingers, their joints, and how far left of the hand's middle they grow, as shares of the height.
+_FINGERS = {"Thumb": 0.012, "Index": 0.008, "Middle": 0.003, "Ring": -0.003, "Pinky": -0.008}
+_JOINTS = ("", "01", "02", "End")
+
+
+def _details() -> Iterator[tuple[str, str, float, float]]:
+    """Eyes, toes and fingers of both sides, as rows of the skeleton."""
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        yield f"crl_eye__{side}", "crl_Head__C", sign * 0.02, 0.94
+        yield f"crl_toe__{side}", f"crl_foot__{side}", sign * 0.06, 0.01
+        yield f"crl_toeEnd__{side}", f"crl_toe__{side}", sign * 0.06, 0.01
+        for finger, across in _FINGERS.items():
+            parent = f"crl_hand__{side}"
+            for number, joint in enumerate(_JOINTS, 1):
+                name = f"crl_hand{finger}{joint}__{side}"
+                yield name, parent, sign * (0.14 + across), 0.48 - 0.015 * number
+                parent = name
+
+
+_BONES = (*_SKELETON, *_details())
+BONE_NAMES = tuple(name for name, *_ in _BONES)
 
 #: What a client sends to pose a walker.
 BONE_POSES: Codec[list[Any]] = sequence(row(TEXT, POSE))
@@ -43,7 +64,7 @@ def bones(actor: Actor) -> list[tuple[str, Pose3, Pose3, Pose3]]:
     bottom, height = box.offset[2] - box.half_extent[2], 2.0 * box.half_extent[2]
     places = {"": (0.0, 0.0)}
     found = []
-    for name, parent, left, up in _SKELETON:
+    for name, parent, left, up in _BONES:
         here = places[name] = (left * height, bottom + up * height)
         there = places[parent]
         local = Pose3(0.0, *here)

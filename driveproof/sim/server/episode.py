@@ -55,7 +55,7 @@ class Episode:
     scenery
         What stands in the town, and rays through it.
     wheel_angles
-        Degrees that clients gave wheels of vehicles to be seen with, by actor and wheel.
+        Degrees that clients gave wheels of vehicles to be seen with, by actor and wheel number.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Episode:
         self.spawn_points = Deferred(lambda: spawn_points(engine.town))
         self.scenery = Deferred(lambda: _scenery(engine))
         self.physics = PhysicsBook()
-        self.wheel_angles: dict[tuple[int, int], float] = {}
+        self.wheel_angles: dict[int, dict[int, float]] = {}
         self.packer = SnapshotPacker(engine)
         self.sensors = SensorDeck(engine, streams, version, self.message_of)
         self._streams = streams
@@ -139,6 +139,7 @@ class Episode:
             return False
         self.sensors.remove(actor_id)
         self.physics.forget(actor_id)
+        self.wheel_angles.pop(actor_id, None)
         self._graves[actor_id] = box
         if len(self._graves) > MAX_GRAVES:
             self._graves.popitem(last=False)

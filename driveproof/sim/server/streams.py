@@ -11,7 +11,7 @@ import logging
 import socket
 import struct
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 log = logging.getLogger(__name__)
 
@@ -134,14 +134,14 @@ class StreamHub:
                     await self._room.wait()
         except TimeoutError:
             for subscriber in self._connections:
-                subscriber.patience = not subscriber.is_behind
+                if subscriber.is_behind:
+                    subscriber.patience = False
 
-    def publish(self, stream: int, parts: Iterable[bytes]) -> None:
+    def publish(self, stream: int, parts: Sequence[bytes]) -> None:
         """Send one message to every subscriber of a stream."""
         listeners = self._open.get(stream)
         if listeners:
-            body = b"".join(parts)
-            frame = _LENGTH.pack(len(body)) + body
+            frame = b"".join((_LENGTH.pack(sum(map(len, parts))), *parts))
             for listener in tuple(listeners):
                 listener.send(frame)
 

@@ -18,6 +18,7 @@ from driveproof.sim.server.clock import SYNCHRONOUS_S, Clock
 from driveproof.sim.server.debug_shapes import DebugShapes
 from driveproof.sim.server.episode import Episode
 from driveproof.sim.server.messages import Settings
+from driveproof.sim.server.registry import Refused
 from driveproof.sim.server.scenery import building_boxes
 from driveproof.sim.server.sensing import world_header
 from driveproof.sim.server.snapshot import MAP_CHANGED
@@ -34,6 +35,8 @@ log = logging.getLogger(__name__)
 OPENDRIVE_WORLD = "OpenDriveMap"
 #: Seconds that a step waits for the socket of a sensor that was just told to listen.
 HOLD_S = 1.0
+#: A step is cut into pieces of at most 0.1 s, so a very long one would hold everybody up.
+LONGEST_DELTA_S = 10.0
 #: Seconds that a step waits for a reader that is behind, once; then its oldest frames are dropped.
 PATIENCE_S = 2.0
 
@@ -121,7 +124,12 @@ class World:
         self.clock.wake()
 
     def configure(self, settings: Settings) -> int:
-        """Take new settings; the frame from which they hold."""
+        """Take new settings; the frame from which they hold. Refused if nothing can run with them."""
+        delta = settings.fixed_delta_seconds or 0.0
+        if not 0.0 <= delta <= LONGEST_DELTA_S:
+            raise Refused(
+                f"fixed_delta_seconds of {delta:g}: it must lie between 0 and {LONGEST_DELTA_S:g}"
+            )
         self.settings = settings
         self.clock.wake()
         return self.frame

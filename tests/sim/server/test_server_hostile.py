@@ -35,7 +35,9 @@ def assert_alive(server: ServerHandle) -> None:
 
 
 def memory_mb(server: ServerHandle) -> float:
-    return float(psutil.Process(server.process.pid).memory_info().rss) / 2**20
+    guard = psutil.Process(server.process.pid)
+    members = [guard, *guard.children(recursive=True)]
+    return float(sum(member.memory_info().rss for member in members)) / 2**20
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,9 @@ def test_settings_hold_and_no_delta_means_variable(world: Any) -> None:
     world.apply_settings(settings)
     assert not world.get_settings().fixed_delta_seconds
     world.tick()
+    settings.fixed_delta_seconds = 1e9
+    with pytest.raises(RuntimeError, match="fixed_delta_seconds"):
+        world.apply_settings(settings)
 
 
 def test_a_second_client_sees_the_same_world(server: ServerHandle, world: Any) -> None:

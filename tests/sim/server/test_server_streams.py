@@ -137,12 +137,18 @@ def test_draining_gives_a_slow_reader_time_once() -> None:
         many = hub()
         stream = many.open()
         async with serving(many) as port:
-            _, writer = await subscribe(port, stream)
+            reader, writer = await subscribe(port, stream)
             await asyncio.sleep(0.05)
             while not many.is_crowded:
                 many.publish(stream, (bytes(1 << 20),))
             await many.drain(0.05)
             assert not many.is_crowded, "it was waited for in vain, so it is not waited for again"
+            await many.drain(0.05)
+            assert not many.is_crowded
+            many.publish(stream, (bytes(1 << 20),))
+            assert not many.is_crowded, "until it has caught up"
+            while not all(s.patience for s in many._connections):
+                await receive(reader)
             writer.close()
 
     asyncio.run(scene())

@@ -24,6 +24,12 @@ from driveproof.sim.server.rpc import Client
 from driveproof.sim.server.wire import FLAG, REAL, TEXT, U8, U32, U64, row, sequence
 
 _ROOT = "root"
+#: The names that engines usually give to the meshes of bodies.
+_MESHES = {
+    ActorKind.VEHICLE: "VehicleMesh",
+    ActorKind.WALKER: "CharacterMesh0",
+    ActorKind.PROP: "StaticMeshComponent0",
+}
 _BODIES = (ActorKind.VEHICLE, ActorKind.WALKER, ActorKind.PROP)
 
 
@@ -83,14 +89,17 @@ async def get_names_of_all_objects(client: Client) -> list[str]:
 
 @rpc(U32, returns=sequence(TEXT))
 def get_actor_component_names(client: Client, key: int) -> list[str]:
-    """The components of an actor: its root."""
-    client.world.episode.actor(key)
-    return [_ROOT]
+    """The components of an actor: its root, and the mesh of its body."""
+    return _components(client.world.episode.actor(key))
+
+
+def _components(actor: Actor) -> list[str]:
+    return [_ROOT, *([_MESHES[actor.kind]] if actor.kind in _MESHES else [])]
 
 
 def _component(client: Client, key: int, name: str) -> Actor:
     actor = client.world.episode.actor(key)
-    if name != _ROOT:
+    if name not in _components(actor):
         raise Refused(f"component not found: {name[:80]}")
     return actor
 

@@ -139,17 +139,19 @@ def close_vehicle_door(client: Client, key: int, door: int) -> None:
 def set_wheel_steer_direction(client: Client, key: int, wheel: int, degrees: float) -> None:
     """Turn the picture of a wheel; it steers nothing."""
     vehicle = _vehicle(client, key)
-    client.world.episode.wheel_angles[vehicle.id, wheel] = degrees
+    if wheel >= len(vehicle.physics.wheels):
+        raise Refused(f"no wheel {wheel}")
+    client.world.episode.wheel_angles.setdefault(vehicle.id, {})[wheel] = degrees
 
 
 @rpc(U32, U8, returns=REAL)
 def get_wheel_steer_angle(client: Client, key: int, wheel: int) -> float:
     """The angle of a wheel in degrees, positive to the right."""
     vehicle = _vehicle(client, key)
-    shown = client.world.episode.wheel_angles.get((vehicle.id, wheel))
-    if shown is not None:
-        return shown
     wheels = vehicle.physics.wheels
     if wheel >= len(wheels):
         raise Refused(f"no wheel {wheel}")
+    shown = client.world.episode.wheel_angles.get(vehicle.id, {})
+    if wheel in shown:
+        return shown[wheel]
     return float(vehicle.control.steer * math.degrees(wheels[wheel].max_steer))
