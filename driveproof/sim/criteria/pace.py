@@ -66,7 +66,7 @@ class MinSpeed:
 
     def __init__(self, route: Route) -> None:
         self._every = route.length / CHECKPOINTS
-        self._next = self._every
+        self._next = 0.0
         self._own: list[float] = []
         self._others: list[float] = []
         self.shares: list[float] = []
@@ -80,6 +80,8 @@ class MinSpeed:
             and math.hypot(other.x - now.ego.x, other.y - now.ego.y) < SURROUNDINGS
             and abs(math.remainder(other.heading - now.ego.heading, math.tau)) < SAME_WAY
         ]
+        if self._next <= 0.0:  # checkpoints before the start do not count
+            self._next = (now.s // self._every + 1.0) * self._every
         if speeds:
             self._own.append(now.speed)
             self._others.append(sum(speeds) / len(speeds))

@@ -9,7 +9,7 @@ from driveproof.sim.drivers.agents import Agent, Vehicle, stands
 from driveproof.sim.drivers.fleet import is_emergency
 from driveproof.sim.drivers.footprints import Footprint, around, footprints
 from driveproof.sim.drivers.lateral import LateralPlan, Purpose
-from driveproof.sim.drivers.merging import FAR, gap_free, run_of
+from driveproof.sim.drivers.merging import FAR, Lane, gap_free, run_of
 from driveproof.sim.drivers.perception import LEVEL
 
 HEARD = 55.0
@@ -38,7 +38,7 @@ def aside_plan(driver: Vehicle, agents: Sequence[Agent]) -> LateralPlan | None:
             return None
         if plan.leave < FAR:
             return plan
-        if abs(here) > 1.5 and not gap_free(driver, agents, 0.0):
+        if abs(here) > 1.5 and not gap_free(driver, agents):
             return plan
         leave = driver.s + 1.0
         return replace(plan, leave=leave, end=leave + run_of(driver.speed))
@@ -77,7 +77,7 @@ def _for_emergency(
         i = driver.path.index(driver.s_front)
         right, left = float(driver.path.right[i]), float(driver.path.left_own[i])
         for room, side in ((right, -1.0), (left, 1.0)):
-            if room > 1.5 * LANE - 0.3 and gap_free(driver, agents, side * LANE):
+            if room > 1.5 * LANE - 0.3 and gap_free(driver, agents, _lane(side * LANE)):
                 return side * LANE, other.agent_id
         edge = right + float(driver.path.verge[i]) - half - KERB
         if edge > 0.2 and place.s_high < driver.s_back:
@@ -105,3 +105,7 @@ def _for_invader(
         if best is None or offset < best[0]:
             best = (offset, other.agent_id)
     return best
+
+
+def _lane(offset: float) -> Lane:
+    return lambda s: offset + 0.0 * s

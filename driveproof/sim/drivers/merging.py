@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from driveproof.sim.drivers.agents import Agent, Vehicle, stands
 from driveproof.sim.drivers.footprints import Footprint, around, footprints
-from driveproof.sim.drivers.lateral import LateralPlan, Purpose
+from driveproof.sim.drivers.lateral import LateralPlan, Purpose, smoothstep
 from driveproof.sim.drivers.perception import LEVEL
 
 OFF_PATH = 0.9
@@ -55,7 +55,7 @@ def hold_plan(driver: Vehicle, agents: Sequence[Agent]) -> LateralPlan | None:
         at = change.begin - driver.s
         if change.begin in driver.changed or at > 1.0 + 0.3 * driver.speed:
             continue
-        if at < -5.0 or gap_free(driver, agents, 0.0):
+        if at < -5.0 or gap_free(driver, agents, new_lane(change.shift, change.begin, change.end)):
             driver.changed.add(change.begin)
             continue
         driver.changed.add(change.begin)
@@ -77,10 +77,12 @@ def held(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) -> Lateral
         return None
     if driver.s > plan.leave:
         return plan
-    if driver.s < plan.full - 2.0 and plan.start == 0.0:
-        free = gap_free(driver, agents, 0.0) and driver.s < plan.begin + 2.0
-        return None if free else plan
-    if not gap_free(driver, agents, 0.0):
+    joins = plan.start != 0.0
+    target = new_lane(0.0 if joins else -plan.offset, plan.begin, plan.full)
+    free = gap_free(driver, agents, target)
+    if driver.s < plan.full - 2.0 and not joins:
+        return None if free and driver.s < plan.begin + 2.0 else plan
+    if not free:
         return replace(plan, leave=FAR, end=FAR + 1.0)
     if plan.leave < FAR:
         return plan
@@ -93,15 +95,34 @@ def run_of(speed: float) -> float:
     return max(9.0, 2.6 * speed)
 
 
-def gap_free(driver: Vehicle, agents: Sequence[Agent], offset: float) -> bool:
-    """Whether the band around ``offset`` (m left of the path) has room for the driver now and while it goes over."""
+Lane = Callable[[float], float]
+"""Where a lane lies beside a path: metres left of it at an arc length."""
+
+
+def on_path(s: float) -> float:
+    """The lane of the path itself."""
+    return 0.0 * s
+
+
+def new_lane(shift: float, begin: float, end: float) -> Lane:
+    """The lane that a path takes ``shift`` metres to the left between two arc lengths, seen from the path."""
+    return lambda s: shift * (1.0 - smoothstep(s, begin, end))
+
+
+def gap_free(driver: Vehicle, agents: Sequence[Agent], lane: Lane = on_path) -> bool:
+    """Whether a lane beside the path has room for the driver now and while it goes over."""
     others = around(driver, agents, LEVEL)
-    half = driver.body.width / 2.0 + MARGIN
     return all(
         _clear(driver, place, stands(agent))
         for agent, place in zip(others, footprints(driver, others), strict=True)
-        if place.beside(offset - half, offset + half)
+        if _in_lane(driver, place, lane)
     )
+
+
+def _in_lane(driver: Vehicle, place: Footprint, lane: Lane) -> bool:
+    half = driver.body.width / 2.0 + MARGIN
+    offset = lane((place.s_low + place.s_high) / 2.0)
+    return place.beside(offset - half, offset + half)
 
 
 def _clear(driver: Vehicle, place: Footprint, standing: bool) -> bool:
@@ -124,12 +145,14 @@ def _clear(driver: Vehicle, place: Footprint, standing: bool) -> bool:
 
 def lane_speed(driver: Vehicle, agents: Sequence[Agent]) -> float | None:
     """Mean speed (m/s) of those in the lane that the driver wants to take; None if nobody is there."""
-    others = around(driver, agents, LEVEL)
-    half = driver.body.width / 2.0 + MARGIN
+    others, plan = around(driver, agents, LEVEL), driver.plan
+    lane: Lane = on_path
+    if plan is not None and plan.start == 0.0:
+        lane = new_lane(-plan.offset, plan.begin, plan.full)
     speeds = [
         place.speed
         for place in footprints(driver, others)
-        if place.beside(-half, half)
+        if _in_lane(driver, place, lane)
         and place.s_high > driver.s_back - 25.0
         and place.s_low < driver.s_front + 25.0
     ]

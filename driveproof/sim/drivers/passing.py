@@ -85,7 +85,7 @@ def keep_passing(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) ->
     if beyond is not None and beyond > plan.leave - 4.0:
         return replace(plan, leave=beyond + 4.0, end=beyond + 4.0 + run)
     returns = driver.style.attentive and driver.s > max(plan.leave - 3.0, plan.full)
-    if returns and not gap_free(driver, agents, 0.0):
+    if returns and not gap_free(driver, agents):
         return replace(plan, leave=driver.s + 4.0, end=driver.s + 4.0 + run)
     return plan
 

@@ -29,8 +29,8 @@ LINE_REACH = 2.2
 """A stop line concerns a route that passes its middle within this distance, m."""
 NEIGHBOURS = 3
 """Lanes beside the own one that are looked at on each side."""
-CHANGE_HALF = 14.0
-"""Half the length over which a route's lane change is driven, m."""
+CHANGE_HALF, CHANGE_LONGEST, CHANGE_TIME = 14.0, 30.0, 1.4
+"""Half the length over which a route's lane change is driven: at least and at most (m), and in seconds."""
 KEEP_LANE = 200.0
 """Metres that are looked along the old lane of a change for its end."""
 BEFORE_JUNCTION = 12.0
@@ -156,7 +156,8 @@ class Roads:
     def route_path(self, route: Route, top_speed: float = ROUTE_TOP_SPEED) -> Path:
         """The path along a route, lane changes included."""
         owner = [int(lane) for lane in route.lanes]
-        line = self._with_smooth_changes(route)
+        windows = self._change_windows(route, top_speed)
+        line = self._with_smooth_changes(route, windows)
         arc = line.arc
         runs = _runs(owner)
         starts = np.array([arc[a] for a, _ in runs] + [arc[-1]])
@@ -177,7 +178,7 @@ class Roads:
             z=route.z,
             stops=_without_twins(self._route_stops(line, owner, runs)),
             crossings=crossings,
-            changes=self._changes(lanes, starts, crossings),
+            changes=self._changes(lanes, starts, crossings, list(windows.values())),
         )
 
     def ahead(self, x: float, y: float, heading: float, length: float = 100.0) -> tuple[Path, bool]:
@@ -222,21 +223,34 @@ class Roads:
             crossings=self._crossings(lanes, starts),
         )
 
-    def _with_smooth_changes(self, route: Route) -> Polyline:
-        """The line of a route, with lane changes as cubic Hermite curves over twice :data:`CHANGE_HALF`.
+    def _change_windows(self, route: Route, top_speed: float) -> dict[int, float]:
+        """First point of every new lane that lies beside the old one, and half the metres of that change."""
+        lanes, arc = np.asarray(route.lanes), route.line.arc
+        edges = [
+            i
+            for i in (np.flatnonzero(np.diff(lanes)) + 1).tolist()
+            if self._beside_each_other(int(lanes[i - 1]), int(lanes[i]))
+        ]
+        windows = {}
+        for number, i in enumerate(edges):
+            speed = min(float(np.nan_to_num(route.speed_limit[i], nan=DEFAULT_LIMIT)), top_speed)
+            half = min(max(CHANGE_TIME * speed, CHANGE_HALF), CHANGE_LONGEST)
+            beside = [arc[j] for j in edges[max(number - 1, 0) : number + 2] if j != i]
+            rooms = [abs(float(other - arc[i])) / 2.0 for other in beside]
+            windows[i] = max(min([half, *rooms]), 5.0)
+        return windows
+
+    def _with_smooth_changes(self, route: Route, windows: dict[int, float]) -> Polyline:
+        """The line of a route, with lane changes as cubic Hermite curves over their windows.
 
         Routes from files may jump from lane to lane, or even step back where they do.
         """
         points, arc = np.array(route.line.points), route.line.arc
-        lanes = np.asarray(route.lanes)
-        for i in (np.flatnonzero(np.diff(lanes)) + 1).tolist():
-            if not self._beside_each_other(int(lanes[i - 1]), int(lanes[i])):
-                continue
-            a = max(int(np.searchsorted(arc, arc[i] - CHANGE_HALF)), 1)
-            b = min(int(np.searchsorted(arc, arc[i] + CHANGE_HALF)), len(points) - 2)
-            if b - a < 3:
-                continue
-            points[a : b + 1] = hermite(points, a, b)
+        for i, half in windows.items():
+            a = max(int(np.searchsorted(arc, arc[i] - half)), 1)
+            b = min(int(np.searchsorted(arc, arc[i] + half)), len(points) - 2)
+            if b - a >= 3:
+                points[a : b + 1] = hermite(points, a, b)
         return Polyline(points)
 
     def _beside_each_other(self, lane: int, other: int) -> bool:
@@ -259,9 +273,14 @@ class Roads:
         return stops
 
     def _changes(
-        self, lanes: Sequence[int], starts: Float, crossings: Sequence[Crossing]
+        self,
+        lanes: Sequence[int],
+        starts: Float,
+        crossings: Sequence[Crossing],
+        halves: Sequence[float],
     ) -> list[LaneChange]:
         table, changes = self.town.lanes, []
+        half = iter(halves)
         for number, (before, after) in enumerate(itertools.pairwise(lanes)):
             middle = float(starts[number + 1])
             if not self._beside_each_other(before, after):
@@ -270,7 +289,8 @@ class Roads:
             widths = [float(table.width[table.points(lane)].mean()) for lane in (before, after)]
             limit = middle + self._lane_left(before, middle - float(starts[number]))
             ahead = [c.start - BEFORE_JUNCTION for c in crossings if c.start > middle]
-            begin, end = middle - CHANGE_HALF, middle + CHANGE_HALF
+            room = next(half)
+            begin, end = middle - room, middle + room
             limit = max(min([limit, *ahead]), end)
             changes.append(LaneChange(begin, end, side * sum(widths) / 2.0, limit))
         return changes
