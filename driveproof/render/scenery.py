@@ -23,7 +23,7 @@ TILE_M = 64.0
 #: Tiles are drawn in detail to the first distance, and at all to the second, metres.
 DETAIL_M, REACH_M = 130.0, 330.0
 _RADIUS_M = TILE_M * 0.7072
-_KEEP_TILES = 900
+_KEEP_TILES = 600
 #: Lists of tiles are kept for places so far apart, and for so many places.
 _STRIDE_M, _KEEP_VIEWS = 16.0, 256
 #: A tile may be this much higher or lower than its middle, with its buildings, metres.
