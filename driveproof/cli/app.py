@@ -32,7 +32,7 @@ GROUPS = (
     "routes",
     "scenarios",
 )
-COMMANDS = ("doctor", "publish", "report")
+COMMANDS = ("comment", "doctor", "publish", "report")
 
 
 @app.callback(invoke_without_command=True)

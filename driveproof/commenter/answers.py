@@ -156,7 +156,8 @@ def _sign_answers(facts: Facts) -> Iterator[Item]:
     advised = [
         ObjectFacts(ref, {"advice": _advice(facts, index)}) for index, ref in enumerate(refs)
     ]
-    yield _frame(14, advised)
+    if advised:  # the question lists them
+        yield _frame(14, advised)
     yield _frame(15, advised)
     seen: set[ObjectKind] = set()
     for index, signal in enumerate(signs.affecting):
@@ -300,7 +301,8 @@ def _vehicle_answers(facts: Facts) -> Iterator[Item]:
     yield _frame(24, coarse)
     yield _frame(25, exact)
     yield _frame(26, places)
-    yield _frame(27, places)
+    if places:  # the question lists them
+        yield _frame(27, places)
     meets = {f"c{facts.context.frame.agents[c.row].id}": c for c in facts.conflicts}
     crossing = [ref for ref in vehicles if ref.tag in meets]
     yield _frame(28, [ObjectFacts(r, {"reason": meets[r.tag].reason}) for r in crossing])

@@ -114,7 +114,9 @@ def road_at(town: TownMap, pose: Pose) -> Road:
     point = min(point, lanes.points(lane).stop - 1)
     inside = bool(lanes.junction[lane] >= 0)
     width = float(lanes.width[point])
-    on_road = bool(distance < width / 2.0 + BESIDE_M)
+    on_road = bool(
+        distance < width / 2.0 + BESIDE_M
+    )  # distance: to the nearest lane of any direction
     same, opposite, index = count_lanes(town, lane)
     limit = float(lanes.speed_limit[lane])
     return Road(
@@ -136,7 +138,10 @@ def road_at(town: TownMap, pose: Pose) -> Road:
 
 
 def _lane_under(town: TownMap, pose: Pose) -> tuple[int, float, float, float, float]:
-    """The lane that the ego is in: the nearest one, but where several overlap the one along its heading."""
+    """The lane that the ego is in: the nearest one, but where several overlap the one along its heading.
+
+    Lane, metres along it, metres left of it, heading error, metres to the nearest lane of any direction.
+    """
     match = town.nearest_lane((pose[0], pose[1]), (pose[2],))
     near = town.nearest_lane((pose[0], pose[1]))
     if float(match.distance[0]) > float(near.distance[0]) + 1.5:
@@ -147,7 +152,7 @@ def _lane_under(town: TownMap, pose: Pose) -> tuple[int, float, float, float, fl
         np.interp(match.arc[0], town.lanes.arc[part], np.unwrap(town.lanes.heading[part]))
     )
     error = float(wrap_angle(pose[2] - heading))
-    return lane, float(match.arc[0]), float(match.lateral[0]), error, float(match.distance[0])
+    return lane, float(match.arc[0]), float(match.lateral[0]), error, float(near.distance[0])
 
 
 def to_junction(town: TownMap, lane: int, arc: float) -> float:

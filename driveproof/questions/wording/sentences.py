@@ -168,7 +168,7 @@ def _action(facts: Any) -> str:
         for name in ("cause", "postponed", "reason")
         if isinstance(facts.get(name), Enum) and facts[name].name != "NONE"
     ]
-    return f"{text}, because {join(reasons)}" if reasons else text
+    return f"{text}, because {join(list(dict.fromkeys(reasons)))}" if reasons else text
 
 
 def _waypoints(facts: Any) -> str:
