@@ -29,8 +29,7 @@ class LaneUse:
     """Shares of the route's length that were driven off all lanes and against traffic.
 
     Who starts beside the lanes, as in a parking place, is not blamed before it has reached one.
-    ``wrong_way_allowed`` may be set while a scenario asks the ego to use the opposite lane. A drive that
-    starts off the lanes, in a parking place, counts from where it first is on one.
+    ``wrong_way_allowed`` may be set while a scenario asks the ego to use the opposite lane.
     """
 
     def __init__(self, town: TownMap, route: Route) -> None:
@@ -39,7 +38,6 @@ class LaneUse:
         self._first: dict[InfractionKind, Moment] = {}
         self._entered = False
         self.wrong_way_allowed = False
-        self._on_road = False
 
     def update(self, now: Moment) -> None:
         """Add the way since the last moment to what it was."""

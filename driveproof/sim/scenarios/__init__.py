@@ -18,8 +18,10 @@ from driveproof.sim.scenarios.registry import (
     scenario_class,
     scenario_type,
 )
-from driveproof.sim.scenarios.run import DriverName, NoStage, ScenarioResult, run_scenario
+from driveproof.sim.scenarios.routes import RouteResult, RouteShow, run_route, start_route
+from driveproof.sim.scenarios.run import NoStage, ScenarioResult, run_scenario
 from driveproof.sim.scenarios.sheet import Moments, contact_sheet, write_sheet
+from driveproof.sim.scenarios.stage import DriverName, Stage
 from driveproof.sim.scenarios.table import summarise, write_report
 
 __all__ = [
@@ -31,19 +33,24 @@ __all__ = [
     "NoPlace",
     "NoStage",
     "Places",
+    "RouteResult",
+    "RouteShow",
     "Row",
     "Scenario",
     "ScenarioResult",
     "Setting",
+    "Stage",
     "Task",
     "abilities",
     "as_declared",
     "contact_sheet",
     "perform",
     "perform_task",
+    "run_route",
     "run_scenario",
     "scenario_class",
     "scenario_type",
+    "start_route",
     "summarise",
     "tasks_of",
     "write_report",

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
+from driveproof.geometry.arrays import Float
 from driveproof.maps import Route
 from driveproof.sim.client import WorldState
 from driveproof.sim.criteria import InfractionKind
@@ -44,6 +47,14 @@ class Setting:
     top_speed: float = 14.0
     offset: float = 0.0
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    @property
+    def pose(self) -> Float:
+        """Pose ``[3]`` at which the ego starts."""
+        heading = float(self.route.line.heading(self.start))
+        x, y = self.route.line.at(self.start)
+        aside = self.offset
+        return np.array([x - aside * np.sin(heading), y + aside * np.cos(heading), heading])
 
 
 class Scenario(ABC):
@@ -103,6 +114,11 @@ class Scenario(ABC):
     def actors(self) -> dict[str, list[int]]:
         """All actors of the scenario by their roles, in the order in which they came."""
         return self.context.cast.roles
+
+    @property
+    def actor_ids(self) -> list[int]:
+        """All actors, for who clears up; none before :meth:`setup`."""
+        return self.context.cast.ids if hasattr(self, "context") else []
 
     def step(self, state: WorldState) -> dict[int, Any]:
         """Let a tick of the story happen; the controls of the actors, by id."""

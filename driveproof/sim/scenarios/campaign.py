@@ -13,8 +13,9 @@ from typing import Any, get_args
 from driveproof.errors import UserError
 from driveproof.sim.client import Session, start_server
 from driveproof.sim.scenarios.registry import SCENARIOS, abilities
-from driveproof.sim.scenarios.run import DriverName, ScenarioResult, run_scenario
+from driveproof.sim.scenarios.run import ScenarioResult, run_scenario
 from driveproof.sim.scenarios.sheet import Moments, contact_sheet, write_sheet
+from driveproof.sim.scenarios.stage import DriverName
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,6 @@ class HardBreakRoute(Scenario):
         )
         yield from self.seconds(context.uniform(1.0, 2.5))
         lead.speed = 0.0
-        yield from self.seconds(context.uniform(4.5, 6.0))
+        yield from self.seconds(context.uniform(3.6, 4.2))
         place, lead.speed = lead.s, 14.0
         yield from self.ego_past(place)

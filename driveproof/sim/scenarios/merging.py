@@ -8,6 +8,8 @@ import numpy as np
 
 from driveproof.geometry.arrays import Float
 from driveproof.maps import LaneKind, Route
+from driveproof.sim.client.frames import to_transform
+from driveproof.sim.client.session import LIFT
 from driveproof.sim.drivers import LaneChange, Path
 from driveproof.sim.drivers.fleet import random_vehicle
 from driveproof.sim.routes import dense_route
@@ -16,6 +18,8 @@ from driveproof.sim.scenarios.context import Context
 from driveproof.sim.scenarios.places import NoPlace, Places
 from driveproof.sim.scenarios.streams import stream
 
+ASIDE_M = 1.05
+"""Metres from the edge of the lane to the middle of a parked car."""
 PARKED_S = 18.0
 """Metres along the way at which the ego is parked."""
 
@@ -146,16 +150,22 @@ class ParkingExit(Scenario):
         lanes = places.town.lanes
         lane = int(places.town.nearest_lane([x, y], heading).lane[0])
         half = float(lanes.width[lanes.points(lane)].mean()) / 2.0
-        offset = -(half + 1.05)
+        offset = -(half + ASIDE_M)
         return Setting(route, 0.0, start=PARKED_S, speed=0.0, top_speed=9.0, offset=offset)
 
     def prepare(self) -> None:
-        """The cars before and behind it."""
+        """The ego into the parking place, if it is not there yet, and cars before and behind it."""
         context = self.context
-        ego = context.session.state.actors[context.ego_id]
+        ego = context.ego
         s = context.path.project(ego.x, ego.y)
         x, y = context.path.point(s)
         aside = -float(np.hypot(ego.x - x, ego.y - y))
+        if aside > -1.0:  # a route file starts in the lane
+            sign = 1.0 if context.word("direction", "right") == "left" else -1.0
+            aside = sign * (context.half_lane(s) + ASIDE_M)
+            px, py, heading = context.pose(s, aside).tolist()
+            place = to_transform(px, py, context.height(s) + LIFT, heading)
+            context.session.actor(context.ego_id).set_transform(place)
         front = context.number("front_vehicle_distance", 9.0)
         behind = context.number("behind_vehicle_distance", 9.0)
         for at in (s + front + 2.0, s - behind):

@@ -1,0 +1,203 @@
+"""Route files on the stage: start a route, and perform the scenarios on it one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from driveproof.geometry.arrays import Float
+from driveproof.maps import Route
+from driveproof.sim.client import Session, SpawnBlocked, WorldState
+from driveproof.sim.criteria import Infraction
+from driveproof.sim.drivers import Path
+from driveproof.sim.routes import RouteSpec, ScenarioSpec, dense_route
+from driveproof.sim.scenarios.base import Scenario
+from driveproof.sim.scenarios.context import Context
+from driveproof.sim.scenarios.places import NoPlace
+from driveproof.sim.scenarios.registry import SCENARIOS
+from driveproof.sim.scenarios.run import seeded
+from driveproof.sim.scenarios.stage import DriverName, Stage, Watch
+
+AHEAD_M = 90.0
+"""Metres before its trigger at which a scenario's standing actors come."""
+GONE_M = 80.0
+"""Metres behind the ego at which the actors of a scenario that is over leave."""
+SECONDS_A_METRE, LEAST_S = 0.8, 120.0
+"""Time that a route may take."""
+
+
+@dataclass
+class RouteShow:
+    """All scenarios of a route, each when the ego comes near.
+
+    Attributes
+    ----------
+    stage, path
+        With the ego on it, and its way.
+    waiting, playing
+        What is to come, and what has been set up.
+    skipped
+        Scenarios that were not performed, with the reason.
+    limit_s
+        Seconds that the whole route may take.
+    """
+
+    stage: Stage
+    path: Path
+    waiting: list[tuple[float, ScenarioSpec]]
+    limit_s: float
+    seed: int = 0
+    playing: list[Scenario] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    hands_off: bool = False
+    _near: float | None = None
+
+    @classmethod
+    def of(cls, stage: Stage, route: Route, spec: RouteSpec, seed: int) -> RouteShow:
+        """The scenarios of a route file's route in the order of the way."""
+        arcs = [float(route.line.project([s.trigger.x, s.trigger.y])[0]) for s in spec.scenarios]
+        order = np.argsort(arcs, kind="stable").tolist()
+        waiting = [(arcs[i], spec.scenarios[i]) for i in order]
+        limit = max(LEAST_S, SECONDS_A_METRE * route.length)
+        return cls(stage, stage.roads.route_path(route), waiting, limit, seed)
+
+    @property
+    def done(self) -> bool:
+        """Whether every scenario has been told."""
+        return not self.waiting and all(scenario.done for scenario in self.playing)
+
+    @property
+    def actor_ids(self) -> list[int]:
+        """All actors that came."""
+        return [number for scenario in self.playing for number in scenario.actor_ids]
+
+    def step(self, state: WorldState) -> dict[int, Any]:
+        """Set up what is near, and let all stories go on."""
+        ego = state.actors[self.stage.ego_id]
+        self._near = s = self.path.project(ego.x, ego.y, self._near)
+        while self.waiting and self.waiting[0][0] - s < AHEAD_M:
+            self._set_up(*self.waiting.pop(0))
+        controls: dict[int, Any] = {}
+        for scenario in self.playing:
+            if scenario.done and s > scenario.context.trigger + GONE_M + AHEAD_M:
+                self.stage.session.destroy(scenario.actor_ids)
+            else:
+                controls |= scenario.step(state)
+        return controls
+
+    def disturb(self, control: Any) -> Any:
+        """What all scenarios make of the ego's control."""
+        for scenario in self.playing:
+            control = scenario.disturb(control)
+        return control
+
+    def _set_up(self, trigger: float, spec: ScenarioSpec) -> None:
+        kind = SCENARIOS.get(spec.type)
+        if kind is None:
+            self.skipped[spec.name] = f"{spec.type} is not written"
+            return
+        stage, scenario = self.stage, kind()
+        rng = seeded(self.seed, spec.name)
+        context = Context(
+            stage.session,
+            stage.roads,
+            self.path,
+            trigger,
+            stage.ego_id,
+            rng,
+            spec.parameters,
+            stage.criteria,
+        )
+        context.see(stage.session.state)
+        try:
+            scenario.setup(context)
+        except (NoPlace, SpawnBlocked) as error:
+            self.skipped[spec.name] = str(error)
+            stage.session.destroy(scenario.actor_ids)
+            return
+        self.playing.append(scenario)
+
+
+@dataclass(frozen=True)
+class RouteResult:
+    """What came of a route.
+
+    Attributes
+    ----------
+    route, town, driver
+        Which.
+    infractions, completion, seconds
+        As of a scenario.
+    performed, skipped
+        Scenarios that took place, and the others with the reason.
+    """
+
+    route: str
+    town: str
+    driver: str
+    infractions: tuple[Infraction, ...]
+    completion: float
+    seconds: float
+    performed: tuple[str, ...]
+    skipped: Mapping[str, str]
+
+
+def start_route(stage: Stage, spec: RouteSpec) -> Route:
+    """Put the ego at the begin of a route, in its first weather; the dense way.
+
+    The session must be in the route's town.
+
+    Raises
+    ------
+    BadInput
+        If no road leads along the positions.
+    SpawnBlocked
+        If something stands at the begin.
+    """
+    route = dense_route(spec.positions, stage.session.town)
+    weather = spec.weather(0.0)
+    if weather:
+        stage.session.set_weather(weather)
+    x, y = route.line.points[0]
+    pose: Float = np.array([x, y, float(route.line.heading(0.0))])
+    stage.enter(route, pose, 0.0)
+    return route
+
+
+def run_route(
+    session: Session,
+    spec: RouteSpec,
+    driver: DriverName = "expert",
+    seed: int = 0,
+    watch: Watch | None = None,
+) -> RouteResult:
+    """Drive a route of a file through its scenarios.
+
+    Raises
+    ------
+    BadInput, SpawnBlocked
+        As :func:`start_route` says, or if the simulator has no such town.
+    """
+    if session.town.name != spec.town:
+        session.load_town(spec.town)
+    stage = Stage(session, driver)
+    show: RouteShow | None = None
+    try:
+        route = start_route(stage, spec)
+        show = RouteShow.of(stage, route, spec, seed)
+        stage.play(show, watch)
+    finally:
+        stage.clear(show.actor_ids if show is not None else ())
+    return RouteResult(
+        spec.key,
+        spec.town,
+        driver,
+        tuple(stage.criteria.failures),
+        round(stage.criteria.completion, 4),
+        round(stage.seconds, 3),
+        tuple(type(scenario).__name__ for scenario in show.playing),
+        dict(show.skipped),
+    )

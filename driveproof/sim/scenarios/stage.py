@@ -1,0 +1,136 @@
+"""The stage: an ego with its driver and its criteria, and whatever is shown to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+
+from driveproof.errors import BadInput
+from driveproof.geometry.arrays import Float
+from driveproof.maps import Route
+from driveproof.sim.client import Session, WorldState
+from driveproof.sim.criteria import Criteria
+from driveproof.sim.drivers import Drivers, ExpertDriver, ObliviousDriver, Roads
+from driveproof.sim.drivers.fleet import EGO
+
+DriverName = Literal["expert", "oblivious"]
+TAIL_S = 1.0
+"""Seconds that are still watched after an infraction of the oblivious driver."""
+KEPT_TOWNS = 3
+_ROADS: dict[str, Roads] = {}
+
+Watch = Callable[[WorldState, int], None]
+"""Called with every state and the ego's id."""
+
+
+class Show(Protocol):
+    """What happens around the ego: a scenario, or all those of a route."""
+
+    @property
+    def done(self) -> bool:
+        """Whether everything has been told."""
+
+    @property
+    def limit_s(self) -> float:
+        """Seconds after which it is over."""
+
+    @property
+    def hands_off(self) -> bool:
+        """Whether the oblivious driver holds the wheel straight."""
+
+    def step(self, state: WorldState) -> dict[int, Any]:
+        """Controls of the actors for the next step."""
+
+    def disturb(self, control: Any) -> Any:
+        """What the car makes of the ego's control."""
+
+
+def roads_of(session: Session) -> Roads:
+    """The roads of the session's town; those of the last towns are kept."""
+    town = session.town
+    if town.digest not in _ROADS:
+        if len(_ROADS) >= KEPT_TOWNS:
+            del _ROADS[next(iter(_ROADS))]
+        _ROADS[town.digest] = Roads(town)
+    return _ROADS[town.digest]
+
+
+class Stage:
+    """One performance. Use :meth:`enter`, then :meth:`play`, then :meth:`clear`.
+
+    Attributes
+    ----------
+    session, roads
+        The simulator and its town.
+    ego_id, criteria, drivers
+        There after :meth:`enter`.
+    seconds
+        Simulated, after :meth:`play`.
+    """
+
+    def __init__(self, session: Session, driver: DriverName) -> None:
+        if driver not in get_args(DriverName):
+            raise BadInput(f"no driver {driver!r}", hint="expert or oblivious")
+        self.session, self.roads, self._driver = session, roads_of(session), driver
+        self.ego_id = -1
+        self.seconds = 0.0
+
+    def enter(self, route: Route, pose: Float, speed: float, cruise: float = 8.0) -> None:
+        """Put the ego at a pose ``[3]`` of a route, with a speed, and a driver into it.
+
+        ``cruise`` is the constant speed of the oblivious driver, m/s.
+
+        Raises
+        ------
+        SpawnBlocked
+            If something stands there.
+        """
+        z = float(route.z[0])
+        ego = self.session.spawn_vehicle(EGO, pose.tolist(), z, "hero", speed=speed)
+        self.ego_id = int(ego.id)
+        self.session.watch_collisions(ego)
+        self.drivers = Drivers(self.session, self.roads)
+        if self._driver == "expert":
+            ExpertDriver(self.drivers, ego, route)
+        else:
+            ObliviousDriver(self.drivers, ego, route, cruise)
+        self.criteria = Criteria(self.session, self.ego_id, route)
+        self.session.tick()
+
+    def play(self, show: Show, watch: Watch | None = None) -> None:
+        """Tick until the ego is through, or fails, or time is over."""
+        session, ego = self.session, self.ego_id
+        state = session.tick()
+        begin, stop = state.time, np.inf
+        while True:
+            self.criteria.update(state)
+            if watch is not None:
+                watch(state, ego)
+            if self._driver == "oblivious" and self.criteria.failures:
+                stop = min(stop, state.time + TAIL_S)
+            late = state.time - begin > show.limit_s
+            if late and not show.done:
+                self.criteria.scenario_timeout(f"not through after {show.limit_s:.0f} s")
+            if late or self.criteria.ended or state.time >= stop:
+                break
+            actors = show.step(state)
+            controls = self.drivers.decide(state)
+            if self._driver == "oblivious" and show.hands_off:
+                controls[ego].steer = 0.0
+            controls[ego] = show.disturb(controls[ego])
+            session.apply({**actors, **controls})
+            state = session.tick()
+        self.criteria.finish()
+        self.seconds = state.time - begin
+
+    def clear(self, actors: Iterable[int] = ()) -> None:
+        """Take the ego and the others off the stage."""
+        self.session.destroy([*actors, self.ego_id])
+
+
+def slow_down(route: Route, top_speed: float) -> Route:
+    """A route whose limits are at most ``top_speed``, m/s."""
+    return replace(route, speed_limit=np.fmin(route.speed_limit, top_speed))
