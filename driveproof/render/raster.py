@@ -122,7 +122,7 @@ def _project(
             local[k, axis] = x * lens[3 + axis] + y * lens[6 + axis] + z * lens[9 + axis]
         if local[k, 0] >= NEAR_M:
             ahead += 1
-    if ahead == 0:
+    if ahead == 0 or _is_beside(local, count, lens):
         return 0
     # The normal of a quadrilateral is that of its diagonals: the best plane where it is not quite flat.
     i, j, k, m = 0, 1, 0, count - 1
@@ -172,6 +172,20 @@ def _project(
             ring[total, 2] = 1.0 / NEAR_M
             total += 1
     return total if total > 2 else 0
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_beside(local: Float, count: int, lens: Float) -> bool:
+    """Whether all corners lie on the outer side of one border of the picture."""
+    wide, tall = lens[13] / lens[12], lens[14] / lens[12]
+    left, right, above, below = 0, 0, 0, 0
+    for n in range(count):
+        across, rise = local[n, 0] * wide, local[n, 0] * tall
+        left += local[n, 1] > across
+        right += -local[n, 1] > across
+        above += local[n, 2] > rise
+        below += -local[n, 2] > rise
+    return max(max(left, right), max(above, below)) == count
 
 
 @numba.njit(nogil=True, cache=True)

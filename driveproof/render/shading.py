@@ -18,8 +18,11 @@ from driveproof.render.raster import Ids, Mask, Raster
 SHADOW, BEAM = 1, 2
 _ASPHALT, _FACADE, _GRASS = int(Texture.ASPHALT), int(Texture.FACADE), int(Texture.GRASS)
 _PAINT = int(Texture.PAINT)
+#: What a beam adds to each channel, and a lit window.
+_WARM = (np.float32(2.6), np.float32(2.15), np.float32(1.7))
+_LAMP = (np.float32(210.0), np.float32(165.0), np.float32(120.0))
 #: Windows and grains are drawn up to these distances, metres.
-_WINDOW_M, _GRAIN_M = 140.0, 60.0
+_WINDOW_M, _GRAIN_M = 140.0, 40.0
 #: Headlights fade to 1/e over this, metres.
 _BEAM_M = 22.0
 _STOREY_M, _BAY_M = 3.2, 2.9
@@ -40,7 +43,7 @@ class Looks:
 def shade(raster: Raster, looks: Looks, mask: Mask, light: Light) -> NDArray[np.uint8]:
     """BGRA ``[H, W, 4]`` of a raster; ``mask`` ``[H, W]`` says where there are shadows and beams."""
     lens = raster.lens
-    image = np.empty((lens.height, lens.width, 4), dtype=np.uint8)
+    image = np.empty((lens.height, lens.width), dtype=np.uint32)
     _shade(
         raster.ids,
         raster.inverse,
@@ -58,7 +61,7 @@ def shade(raster: Raster, looks: Looks, mask: Mask, light: Light) -> NDArray[np.
         np.float32(0.35 + 0.3 * (1.0 - light.contrast)),
         image,
     )
-    return image
+    return image.view(np.uint8).reshape(lens.height, lens.width, 4)
 
 
 @numba.njit(nogil=True, cache=True, inline="always")
@@ -75,6 +78,17 @@ def _dice(a: np.int32, b: np.int32) -> np.float32:
 def _cell(value: np.float32) -> np.int32:
     """The whole number below, for numbers above -100,000."""
     return np.int32(value + np.float32(1e5)) - np.int32(100000)
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _packed(red: np.float32, green: np.float32, blue: np.float32) -> np.uint32:
+    """A pixel with blue lowest and full alpha; the colours are not below 0 nor above 255."""
+    return (
+        np.uint32(0xFF000000)
+        | np.uint32(np.int32(red)) << np.uint32(16)
+        | np.uint32(np.int32(green)) << np.uint32(8)
+        | np.uint32(np.int32(blue))
+    )
 
 
 @numba.njit(nogil=True, cache=True)
@@ -123,7 +137,7 @@ def _shade(
     night: np.float32,
     wet: np.float32,
     shadow: np.float32,
-    image: NDArray[np.uint8],
+    image: NDArray[np.uint32],
 ) -> None:
     height, width = ids.shape
     one, half, most = np.float32(1.0), np.float32(0.5), np.float32(255.0)
@@ -141,9 +155,7 @@ def _shade(
             if polygon < 0:
                 sine = (up + lens[10] * aside) / math.sqrt(one + aside * aside + rise * rise)
                 entry = min(SKY_ENTRIES - 1, int((sine + one) * half * np.float32(SKY_ENTRIES)))
-                for k in range(3):
-                    image[row, column, 2 - k] = np.uint8(sky[entry, k])
-                image[row, column, 3] = 255
+                image[row, column] = _packed(sky[entry, 0], sky[entry, 1], sky[entry, 2])
                 continue
             depth = one / inverse[row, column]
             factor, lamp, mirror, beam = one, np.float32(0.0), np.float32(0.0), np.float32(0.0)
@@ -171,11 +183,23 @@ def _shade(
                 else:
                     beam = night * np.float32(math.exp(-depth * np.float32(1.0 / _BEAM_M)))
             clear = air[min(AIR_ENTRIES - 1, int(depth * np.float32(AIR_STEPS)))]
-            for k in range(3):
-                value = colours[polygon, k] * factor
-                value *= one + beam * (np.float32(2.6) - np.float32(0.45) * np.float32(k))
-                value += lamp * (np.float32(210.0) - np.float32(45.0) * np.float32(k))
-                value += mirror * (fog[k] - value)
-                value = fog[k] + clear * (value - fog[k])
-                image[row, column, 2 - k] = np.uint8(min(most, value))
-            image[row, column, 3] = 255
+            red = colours[polygon, 0] * factor
+            green = colours[polygon, 1] * factor
+            blue = colours[polygon, 2] * factor
+            if beam > np.float32(0.0):
+                red *= one + beam * _WARM[0]
+                green *= one + beam * _WARM[1]
+                blue *= one + beam * _WARM[2]
+            if lamp > np.float32(0.0):
+                red += lamp * _LAMP[0]
+                green += lamp * _LAMP[1]
+                blue += lamp * _LAMP[2]
+            if mirror > np.float32(0.0):
+                red += mirror * (fog[0] - red)
+                green += mirror * (fog[1] - green)
+                blue += mirror * (fog[2] - blue)
+            image[row, column] = _packed(
+                min(most, fog[0] + clear * (red - fog[0])),
+                min(most, fog[1] + clear * (green - fog[1])),
+                min(most, fog[2] + clear * (blue - fog[2])),
+            )

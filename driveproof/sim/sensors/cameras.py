@@ -57,13 +57,13 @@ class CameraSensor(Sensor):
 
     def measure(self, engine: Engine) -> bytes:
         """See :class:`Sensor`: width, height, field of view, then B, G, R, A row by row from the top left."""
-        pixels = self.pixels(self.picture(engine), engine)
+        pixels = np.ascontiguousarray(self.pixels(self.picture(engine), engine))
         header = _HEADER.pack(self.width, self.height, self.fov)
-        return b"".join((header, pixels.data))
+        return b"".join((header, pixels.reshape(-1).view(np.uint8).data))
 
     @abstractmethod
-    def pixels(self, picture: Picture, engine: Engine) -> Pixels:
-        """``[H, W, 4]`` blue, green, red, 255."""
+    def pixels(self, picture: Picture, engine: Engine) -> NDArray[Any]:
+        """What follows the header, by default ``[H, W, 4]`` blue, green, red, 255."""
 
 
 class RgbCamera(CameraSensor):

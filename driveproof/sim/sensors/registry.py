@@ -20,7 +20,9 @@ from driveproof.sim.sensors.cameras import (
     encode_depth,
 )
 from driveproof.sim.sensors.casting import compile_casting
+from driveproof.sim.sensors.dvs import EventCamera
 from driveproof.sim.sensors.events import CollisionSensor, ObstacleSensor
+from driveproof.sim.sensors.flow import OpticalFlowCamera, compile_flow
 from driveproof.sim.sensors.inertial import GnssSensor, ImuSensor
 from driveproof.sim.sensors.lidar import Lidar, SemanticLidar
 from driveproof.sim.sensors.radar import Radar
@@ -36,6 +38,8 @@ SENSORS: dict[str, Callable[[Actor], Sensor]] = {
     "sensor.camera.semantic_segmentation": SemanticCamera,
     "sensor.camera.instance_segmentation": InstanceCamera,
     "sensor.camera.normals": NormalsCamera,
+    "sensor.camera.optical_flow": OpticalFlowCamera,
+    "sensor.camera.dvs": EventCamera,
     # the picture that steers a generator of videos: labels, as the semantic camera has them
     "sensor.camera.cosmos_visualization": SemanticCamera,
     "sensor.lidar.ray_cast": Lidar,
@@ -80,4 +84,5 @@ def prepare(engine: Engine) -> None:
     picture = Picture(scene, lens)
     picture.bgra(light_of(engine.weather))
     encode_depth(picture.raster.inverse, np.empty((16, 16), dtype=np.uint32))
+    compile_flow(picture)
     compile_casting()

@@ -15,7 +15,7 @@ from driveproof.render import DebugShape
 from driveproof.render.labels import Label
 from driveproof.sim.engine import Actor, LightState, Pose3, VehicleControl
 from driveproof.sim.engine.pose import rotation_matrices
-from driveproof.sim.sensors import UnmodelledSensor, make_sensor
+from driveproof.sim.sensors import Sensor, UnmodelledSensor, make_sensor
 
 #: Bench2Drive's cameras in the ego frame (right-handed): pose, field of view in degrees.
 MOUNTS = {
@@ -248,7 +248,7 @@ def test_hostile_attributes_are_cut(world: World) -> None:
 
 
 def test_unmodelled_sensors_say_so(world: World) -> None:
-    actor = world.sensor("camera.dvs")
+    actor = world.sensor("other.v2x")
     with pytest.raises(UnmodelledSensor, match="not modelled"):
         make_sensor(world.engine, actor)
 
@@ -263,3 +263,70 @@ def test_drawn_shapes_are_seen_from_above_only(world: World) -> None:
     pixel, _ = project(shape.points[0], above)
     assert image(world, above)[int(pixel[1]), int(pixel[0])].tolist() == [255, 0, 255, 255]
     assert (image(world, front) == seen).all()
+
+
+def flow_of(world: World, sensor: Sensor) -> NDArray[np.float32]:
+    body = sensor.measure(world.engine)
+    assert isinstance(body, bytes)
+    return np.frombuffer(body, "<f4", offset=12).reshape(450, 800, 2)
+
+
+def test_flow_of_the_world_and_of_what_moves_in_it(world: World) -> None:
+    car = world.spawn("vehicle.tesla.model3", 14.0, 0.0)
+    eye = camera(world, "optical_flow")
+    sensor = make_sensor(world.engine, eye)
+    assert np.abs(flow_of(world, sensor)).max() < 1e-6  # there is no picture before the first
+    assert np.abs(flow_of(world, sensor)).max() < 1e-5  # nothing has moved
+    before, _ = project(corners(car), eye)
+    mine = owners(image(world, camera(world, "instance_segmentation"))) == car.id
+    pose = car.pose
+    aside = np.array([-math.sin(pose.yaw), math.cos(pose.yaw)])
+    car.pose = Pose3(pose.x + 0.5 * aside[0], pose.y + 0.5 * aside[1], pose.z, yaw=pose.yaw)
+    flow = flow_of(world, sensor)
+    now = owners(image(world, camera(world, "instance_segmentation"))) == car.id
+    after, _ = project(corners(car), eye)
+    moved = (after - before)[:, 0] / 800
+    assert moved.max() < -0.005  # to the left
+    assert flow[now, 0].min() >= moved.min() - 1e-4
+    assert flow[now, 0].max() <= moved.max() + 1e-4
+    assert np.abs(flow[~now & ~mine]).max() < 1e-5
+
+
+def test_flow_of_a_turning_camera_is_that_of_its_projection(world: World) -> None:
+    eye = camera(world, "optical_flow")
+    sensor = make_sensor(world.engine, eye)
+    flow_of(world, sensor)
+    ego = world.ego.pose
+    world.ego.pose = Pose3(ego.x, ego.y, ego.z, ego.roll, ego.pitch, ego.yaw + 0.05)
+    world.engine.step(1e-4)
+    sky = flow_of(world, sensor)[10]
+    focal = 800 / (2 * math.tan(math.radians(35.0)))
+    assert sky[400, 0] * 800 == pytest.approx(math.tan(0.05) * focal, rel=0.05)
+
+
+def test_events_come_from_what_changes(world: World) -> None:
+    car = world.spawn("vehicle.tesla.model3", 14.0, 0.0)
+    eye = camera(world, "dvs")
+    sensor = make_sensor(world.engine, eye)
+
+    def events() -> NDArray[np.void]:
+        body = sensor.measure(world.engine)
+        assert isinstance(body, bytes)
+        kind = np.dtype([("x", "<u2"), ("y", "<u2"), ("t", "<i8"), ("pol", "u1")])
+        return np.frombuffer(body, kind, offset=12)
+
+    assert len(events()) == 0
+    world.engine.time += 0.05
+    assert len(events()) == 0
+    pose = car.pose
+    aside = np.array([-math.sin(pose.yaw), math.cos(pose.yaw)])
+    car.pose = Pose3(pose.x + aside[0], pose.y + aside[1], pose.z, yaw=pose.yaw)
+    begin, world.engine.time = world.engine.time, world.engine.time + 0.05
+    found = events()
+    assert len(found) > 500
+    assert (np.diff(found["t"]) >= 0).all()
+    assert found["t"].min() >= begin * 1e9
+    assert found["t"].max() <= world.engine.time * 1e9 + 1
+    pixels, _ = project(corners(car), eye)
+    assert found["y"].min() >= pixels[:, 1].min() - 2
+    assert set(np.unique(found["pol"]).tolist()) == {0, 1}
