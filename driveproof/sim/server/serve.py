@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import ipaddress
 import logging
 import os
@@ -100,9 +99,6 @@ async def serve(options: ServerOptions, ready: Callable[[Address], None]) -> Non
         loop = asyncio.get_running_loop()
         rpc = await loop.create_server(lambda: Client(world), sock=rpc_socket)
         streams = await loop.create_server(lambda: Subscriber(world.streams), sock=stream_socket)
-        # What is loaded stays: the collector need not look at it again and again.
-        gc.collect()
-        gc.freeze()
         clock = asyncio.ensure_future(world.clock.run())
         ready(
             Address(

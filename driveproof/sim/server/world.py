@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import time
 from collections.abc import Callable
@@ -122,6 +123,10 @@ class World:
         self.frame += 1
         self._map_changed = True
         self.clock.wake()
+        # The old town goes now; the new one stays, and need not be looked at in every collection.
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
 
     def configure(self, settings: Settings) -> int:
         """Take new settings; the frame from which they hold. Refused if nothing can run with them."""

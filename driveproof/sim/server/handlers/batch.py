@@ -51,7 +51,7 @@ _SPAWN = row(DESCRIPTION, POSE, optional(U32), U8, TEXT, sequence(ANY))
 _SPAWN_INDEX, _CONSOLE_INDEX = 0, 20
 
 #: The commands by their number on the wire; spawning (0) is written out below.
-_COMMANDS: dict[int, _Command] = {
+COMMANDS: dict[int, _Command] = {
     1: _as_method(actors.destroy_actor),
     2: _as_method(vehicles.apply_control_to_vehicle),
     3: _as_method(vehicles.apply_ackermann_control_to_vehicle),
@@ -115,7 +115,7 @@ def _run(client: Client, command: Wire, subject: int | None = None, depth: int =
         raise WireError("expected [[index, [fields...]]]") from error
     if index == _SPAWN_INDEX:
         return _spawn(client, fields, subject, depth)
-    entry = _COMMANDS.get(index) if type(index) is int else None
+    entry = COMMANDS.get(index) if type(index) is int else None
     if entry is None:
         raise WireError("no such command")
     if subject is not None and index != _CONSOLE_INDEX:
