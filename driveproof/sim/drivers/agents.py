@@ -39,7 +39,7 @@ class Reason(StrEnum):
     OBSTACLE = "obstacle"
     PASSING = "passing"
     MERGE = "merge"
-    EMERGENCY = "emergency"
+    MAKE_ROOM = "make_room"
     SCRIPT = "script"
 
 

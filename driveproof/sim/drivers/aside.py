@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from driveproof.sim.drivers.agents import Agent, Vehicle, stands
 from driveproof.sim.drivers.fleet import is_emergency
@@ -22,8 +23,20 @@ ROOM = 0.45
 """Metres wanted between the bodies."""
 LANE = 3.5
 """Width of a lane, m."""
+EMERGENCY_SHARE, INVADER_SPEED = 0.6, 6.0
+"""Speeds beside them: a share of the emergency vehicle's, and m/s beside one that comes towards the ego."""
+LEAST = 3.0
+"""m/s that are driven on in any case."""
 KERB = 0.15
 """Metres kept from the edge of what can be driven on."""
+
+
+class Wish(NamedTuple):
+    """To be ``offset`` metres left of the path because of somebody, and to drive at most ``speed`` there."""
+
+    offset: float
+    agent_id: int
+    speed: float
 
 
 def aside_plan(driver: Vehicle, agents: Sequence[Agent]) -> LateralPlan | None:
@@ -42,7 +55,7 @@ def aside_plan(driver: Vehicle, agents: Sequence[Agent]) -> LateralPlan | None:
             return plan
         leave = driver.s + 1.0
         return replace(plan, leave=leave, end=leave + run_of(driver.speed))
-    offset, agent_id = wish
+    offset, agent_id, speed = wish
     if plan is not None and plan.leave >= FAR and abs(plan.offset - offset) < 0.25:
         return plan
     run = max(7.0, 1.4 * driver.speed, 3.0 * abs(offset - here))
@@ -55,6 +68,7 @@ def aside_plan(driver: Vehicle, agents: Sequence[Agent]) -> LateralPlan | None:
         agent_id=agent_id,
         start=here,
         purpose=Purpose.ASIDE,
+        speed=speed,
     )
 
 
@@ -63,7 +77,7 @@ def _for_emergency(
     others: Sequence[Vehicle],
     places: Sequence[Footprint],
     agents: Sequence[Agent],
-) -> tuple[float, int] | None:
+) -> Wish | None:
     half = driver.body.width / 2.0
     for other, place in zip(others, places, strict=True):
         near = driver.s_back - HEARD < place.s_high and place.s_low < driver.s_front + PASSED
@@ -71,25 +85,26 @@ def _for_emergency(
             continue
         plan = driver.plan
         if plan is not None and plan.agent_id == other.agent_id and plan.leave >= FAR:
-            return plan.offset, other.agent_id
+            return Wish(plan.offset, other.agent_id, plan.speed)
         if not place.beside(-half - ROOM, half + ROOM):
             continue  # it has its own lane
+        speed = max(EMERGENCY_SHARE * other.speed, LEAST)
         i = driver.path.index(driver.s_front)
         right, left = float(driver.path.right[i]), float(driver.path.left_own[i])
         for room, side in ((right, -1.0), (left, 1.0)):
             if room > 1.5 * LANE - 0.3 and gap_free(driver, agents, _lane(side * LANE)):
-                return side * LANE, other.agent_id
+                return Wish(side * LANE, other.agent_id, speed)
         edge = right + float(driver.path.verge[i]) - half - KERB
         if edge > 0.2 and place.s_high < driver.s_back:
-            return -min(edge, LANE), other.agent_id
+            return Wish(-min(edge, LANE), other.agent_id, speed)
     return None
 
 
 def _for_invader(
     driver: Vehicle, others: Sequence[Vehicle], places: Sequence[Footprint]
-) -> tuple[float, int] | None:
+) -> Wish | None:
     half = driver.body.width / 2.0
-    best: tuple[float, int] | None = None
+    best: Wish | None = None
     for other, place in zip(others, places, strict=True):
         ahead = driver.s_back - 2.0 < place.s_high and place.s_low < driver.s_front + SEEN
         if place.speed > -1.0 or not ahead or stands(other):
@@ -102,8 +117,8 @@ def _for_invader(
         room = float(driver.path.right[i]) - half - KERB
         room += 0.5 * float(driver.path.verge[i])
         offset = max(place.right - ROOM - half, -max(room, 0.0))
-        if best is None or offset < best[0]:
-            best = (offset, other.agent_id)
+        if best is None or offset < best.offset:
+            best = Wish(offset, other.agent_id, INVADER_SPEED)
     return best
 
 

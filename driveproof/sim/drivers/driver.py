@@ -41,6 +41,7 @@ OBSTACLE_GAP = 8.0
 """Metres kept before something that is to be passed, so that there is room to swerve."""
 FALL_BACK = 0.8
 """Share of the new lane's speed that is driven while it has no gap."""
+BECAUSE = frozenset({Reason.PASSING, Reason.MAKE_ROOM})
 WAITS = frozenset(
     {Reason.YIELD, Reason.LEAD, Reason.CROSSING, Reason.MERGE, Reason.OBSTACLE, Reason.PEDESTRIAN}
 )
@@ -79,7 +80,7 @@ def decide(driver: Vehicle, now: Situation) -> tuple[float, float]:
     passing = driver.plan.agent_id if driver.plan is not None else None
     best = Option(
         free_acceleration(driver.speed, wanted, driver.style),
-        DriverDecision(reason, wanted, agent_id=passing if reason is Reason.PASSING else None),
+        DriverDecision(reason, wanted, agent_id=passing if reason in BECAUSE else None),
     )
     options = [
         *_followed(driver, now, wanted),
@@ -117,8 +118,11 @@ def _wanted_speed(driver: Vehicle) -> tuple[float, Reason]:
     wanted = min(float(path.cap[i]), float(path.limit[i]) * driver.style.speed_factor)
     reason = Reason.CURVE if path.cap[i] < 0.9 * path.limit[i] else Reason.CRUISE
     plan = driver.plan
-    if plan is None or plan.purpose is not Purpose.PASS:
+    if plan is None or plan.purpose is Purpose.HOLD:
         return wanted, reason
+    if plan.purpose is Purpose.ASIDE:
+        made = plan.leave >= FAR and wanted > plan.speed
+        return (plan.speed, Reason.MAKE_ROOM) if made else (wanted, reason)
     if driver.s > plan.begin - 8.0 and wanted > plan.speed:
         return plan.speed, Reason.PASSING
     return wanted, Reason.PASSING if driver.s > plan.begin - 2.0 else reason

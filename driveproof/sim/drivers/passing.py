@@ -174,9 +174,10 @@ def _free(driver: Vehicle, plan: LateralPlan, agents: Sequence[Agent]) -> bool:
     others = [a for a in around(driver, agents, LEVEL) if not stands(a)]
     low, high = sorted((0.0, plan.offset))
     for agent, extent in zip(others, footprints(driver, others), strict=True):
-        if agent.agent_id == plan.agent_id or not extent.beside(
-            low - half - 0.5, high + half + 0.5
-        ):
+        if not extent.beside(low - half - 0.5, high + half + 0.5):
+            continue
+        crawls = extent.s_low < plan.leave and extent.beside(-half, half)
+        if crawls and passable(driver, agent):
             continue
         along = same_way(driver, agent)
         in_lane = extent.beside(-half, half) and abs(plan.offset) > 0.5 and along

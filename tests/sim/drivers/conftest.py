@@ -18,5 +18,3 @@ def town01() -> TownMap:
 def plain(town01: TownMap) -> Plain:
     """An empty plain."""
     return Plain(town01)
-
-

@@ -29,9 +29,7 @@ def test_red_light_stops_before_the_line_within_comfort(
 ) -> None:
     line = 10.0 + distance
     plain.lights = lambda time: {"a": RED if time < 25.0 else GREEN}
-    ego = plain.car(
-        straight(stops=[StopPoint(line, "light", "a")]), 10.0, speed, expert=expert
-    )
+    ego = plain.car(straight(stops=[StopPoint(line, "light", "a")]), 10.0, speed, expert=expert)
     hardest = 0.0
     for _ in range(480):
         state = plain.step()
@@ -181,7 +179,7 @@ def left_turn() -> tuple[Path, Path]:
     into = np.stack([np.full(80, 70.0), np.arange(11.0, 91.0)], 1)
     approach = np.stack([np.arange(60.0), np.zeros(60)], 1)
     crossing = Crossing(60.0, 76.0, 7, Command.LEFT, "light")
-    points = np.concatenate([approach, arc, into]) + [0.0, AWAY]
+    points = np.concatenate([approach, arc, into]) + np.array([0.0, AWAY])
     back = Path.of(
         np.stack([np.arange(200.0, -200.0, -1.0), np.full(400, AWAY + 3.5)], 1),
         limit=11.0,
