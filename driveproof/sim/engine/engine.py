@@ -178,7 +178,8 @@ class Engine:
             self.table.physics[actor.row] = False
             self.table.velocity[actor.row] = self.table.velocity[self.actor(parent).row]
         self._equip(actor, place, blueprint.spec)
-        self._arrange()
+        if parent is not None:
+            self._attachments.arrange(self.actors)
         return actor
 
     def destroy(self, actor_id: int) -> bool:
@@ -198,7 +199,6 @@ class Engine:
                 self.table.velocity[child.row] = 0.0
                 self.table.angular_velocity[child.row] = 0.0
         self._forget(actor)
-        self._arrange()
         return True
 
     def actor(self, actor_id: int) -> Actor:

@@ -6,11 +6,13 @@ array operations. Beside the roads the land lies as high as the nearest lane.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Protocol
 
 import numba
 import numpy as np
+from scipy.ndimage import zoom
 from scipy.spatial import cKDTree
 
 from driveproof.geometry.arrays import Float, Int
@@ -24,7 +26,8 @@ LEVEL_GAP_M = 2.5
 MARGIN_M = 3.0
 #: The grid reaches this far beyond the town; further out the land is as high as at its edge.
 BEYOND_M = 128.0
-NEIGHBOURS = 32
+#: Beside the roads heights are known on every eighth node.
+_COARSE = 8
 
 _SIDE = TILE + 1
 
@@ -61,6 +64,7 @@ class LaneGround:
         self._end = self._tiles * TILE - 1e-6
         self._index = np.full(self._tiles, -1, dtype=np.int64)
         self._heights = np.zeros((0, _SIDE, _SIDE, LEVELS))
+        self._count = 0
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -92,40 +96,87 @@ class LaneGround:
     def _build(self, tile_x: Int, tile_y: Int) -> None:
         for key in sorted(set(zip(tile_x.tolist(), tile_y.tolist(), strict=True))):
             if self._index[key] < 0:
-                self._index[key] = len(self._heights)
-                # a few hundred tiles at most are ever visited: growing by one is cheap enough
-                self._heights = np.concatenate([self._heights, self._tile(*key)[None]])
+                if self._count == len(
+                    self._heights
+                ):  # doubled: a large town has thousands of tiles
+                    room = np.zeros((max(self._count, 16), *self._heights.shape[1:]))
+                    self._heights = np.concatenate([self._heights, room])
+                self._heights[self._count] = self._tile(*key)
+                self._index[key] = self._count
+                self._count += 1
 
     def _tile(self, tile_x: int, tile_y: int) -> Float:
         """Levels ``[side, side, LEVELS]`` of one tile's nodes, x first; missing levels repeat the first."""
-        lanes = self._lanes
-        at = np.arange(_SIDE) * CELL_M
-        gx, gy = np.meshgrid(
-            self._low[0] + tile_x * CELL_M * TILE + at,
-            self._low[1] + tile_y * CELL_M * TILE + at,
-            indexing="ij",
+        lanes, side = self._lanes, CELL_M * TILE
+        origin = self._low + np.array([tile_x, tile_y]) * side
+        around = side / math.sqrt(2.0) + self._reach.max()
+        near = np.array(sorted(self._tree.query_ball_point(origin + side / 2.0, around)), dtype=int)
+        levels = np.repeat(self._far_heights(origin)[..., None], LEVELS, axis=2)
+        _spread(
+            (lanes.centre[near] - [*origin, 0.0]) / [CELL_M, CELL_M, 1.0],
+            lanes.heading[near],
+            self._slope[near],
+            self._reach[near] / CELL_M,
+            levels,
         )
-        nodes = np.stack([gx.ravel(), gy.ravel()], axis=1)
-        count = min(NEIGHBOURS, len(lanes.centre))
-        found, near = self._tree.query(nodes, k=count)
-        distance = np.asarray(found).reshape(len(nodes), count)
-        rows = np.asarray(near).reshape(len(nodes), count)
-        delta = nodes[:, None] - lanes.centre[rows, :2]
-        heading = lanes.heading[rows]
-        along = delta[..., 0] * np.cos(heading) + delta[..., 1] * np.sin(heading)
-        z = lanes.centre[rows, 2] + self._slope[rows] * np.clip(along, -2.0, 2.0)
-        inside = distance < np.maximum(lanes.width[rows] / 2.0, 1.0) + MARGIN_M
-        inside[:, 0] = True
-        weight = np.where(inside, 1.0 / (0.05 + distance**2) ** 2, 0.0)
-        levels = np.empty((LEVELS, len(nodes)))
-        for level in range(LEVELS):
-            is_there = weight.max(1) > 0.0
-            head = np.take_along_axis(z, weight.argmax(1)[:, None], 1)
-            share = np.where(np.abs(z - head) < LEVEL_GAP_M / 2.0, weight, 0.0)
-            mean = (share * z).sum(1) / np.where(is_there, share.sum(1), 1.0)
-            levels[level] = np.where(is_there, mean, levels[0])
-            weight = np.where(np.abs(z - head) < LEVEL_GAP_M, 0.0, weight)
-        return levels.T.reshape(_SIDE, _SIDE, LEVELS)
+        return levels
+
+    def _far_heights(self, origin: Float) -> Float:
+        """``[side, side]`` heights of the nearest lanes, known on every eighth node only: enough beside the roads."""
+        at = np.arange(0, TILE + 1, _COARSE) * CELL_M
+        nodes = np.stack(np.meshgrid(origin[0] + at, origin[1] + at, indexing="ij"), axis=-1)
+        _, rows = self._tree.query(nodes.reshape(-1, 2))
+        coarse = self._lanes.centre[rows, 2].reshape(len(at), len(at))
+        return np.asarray(zoom(coarse, (_SIDE / len(at),) * 2, order=1, grid_mode=False))
+
+    @cached_property
+    def _reach(self) -> Float:
+        """``[P]`` how far from each point its lane's surface counts, metres."""
+        return np.asarray(np.clip(self._lanes.width / 2.0, 1.0, 10.0) + MARGIN_M)
+
+
+@numba.njit(nogil=True, cache=True)
+def _spread(points: Float, heading: Float, slope: Float, reach: Float, levels: Float) -> None:
+    """Overwrite ``levels`` ``[side, side, LEVELS]`` where lanes are near.
+
+    ``points`` ``[P, 3]`` are lane centres (x and y in cells from the first node, z in metres), ``slope`` their rise a
+    metre along ``heading``, ``reach`` how many cells far they count. A level of a node is that of its nearest point
+    which is not of a level before, the mean of all points at about that height, near ones weighing more.
+    """
+    side = levels.shape[0]
+    head, nearest = np.empty((side, side)), np.empty((side, side))
+    total, weight = np.empty((side, side)), np.empty((side, side))
+    known = np.zeros((side, side), dtype=np.int64)
+    for level in range(LEVELS):
+        nearest[:], total[:], weight[:] = np.inf, 0.0, 0.0
+        for is_mean in (False, True):
+            for k in range(len(points)):
+                x, y, far = points[k, 0], points[k, 1], reach[k]
+                cos, sin = math.cos(heading[k]), math.sin(heading[k])
+                for i in range(max(math.ceil(x - far), 0), min(int(x + far) + 1, side)):
+                    for j in range(max(math.ceil(y - far), 0), min(int(y + far) + 1, side)):
+                        dx, dy = i - x, j - y
+                        gap = dx * dx + dy * dy
+                        if gap > far * far or known[i, j] < level:
+                            continue
+                        along = min(max((dx * cos + dy * sin) * CELL_M, -2.0), 2.0)
+                        z = points[k, 2] + slope[k] * along
+                        if is_mean:
+                            if abs(z - head[i, j]) < LEVEL_GAP_M / 2.0:
+                                share = 1.0 / (0.0125 + gap) ** 2
+                                total[i, j] += share * z
+                                weight[i, j] += share
+                        elif gap < nearest[i, j]:
+                            new = True
+                            for old in range(level):
+                                new = new and abs(z - levels[i, j, old]) >= LEVEL_GAP_M
+                            if new:
+                                nearest[i, j], head[i, j] = gap, z
+        for i in range(side):
+            for j in range(side):
+                if nearest[i, j] < np.inf:
+                    known[i, j] = level + 1
+                    levels[i, j, level:] = total[i, j] / weight[i, j]
 
 
 @numba.njit(nogil=True, cache=True)

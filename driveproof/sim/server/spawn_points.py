@@ -10,8 +10,9 @@ from driveproof.geometry.arrays import Bool, Float, Int
 from driveproof.maps import LaneKind, LaneTable, TownMap
 from driveproof.sim.engine import Pose3
 
-#: Metres between candidates along a lane, and from its ends to the first and last one.
-STEP_M, MARGIN_M = 5.0, 6.0
+#: Metres between candidates along a lane, and from its ends to the first and last one; in large towns the candidates
+#: are fewer: so many for each point that is wanted.
+STEP_M, MARGIN_M, CANDIDATES = 5.0, 6.0, 6
 #: Metres above the road: a new vehicle falls onto its wheels.
 LIFT_M = 0.5
 #: Half length and half width in metres of a place: the largest vehicle (a bus, whose box is not centred) and some air.
@@ -21,7 +22,7 @@ STOREY_M = 4.0
 #: Narrower lanes are none for vehicles.
 MIN_WIDTH_M = 2.5
 #: Towns are thinned evenly to this many points; large ones to one in so many metres of lane, at most to the last number.
-ENOUGH_POINTS, METRES_A_POINT, MAX_POINTS = 400, 200.0, 2000
+ENOUGH_POINTS, METRES_A_POINT, MAX_POINTS = 400, 400.0, 1000
 
 
 def spawn_points(town: TownMap) -> list[Pose3]:
@@ -31,13 +32,16 @@ def spawn_points(town: TownMap) -> list[Pose3]:
     radians; yaw along the lane, pitch along its slope. A town whose lanes are all short or narrow has one a lane.
     """
     lanes = town.lanes
-    members = _usable(lanes) or _middles(lanes)
-    lane = [np.full(0, 0), *(np.full(len(arcs), m) for m, arcs in members)]
-    arc = [np.zeros(0), *(arcs for _, arcs in members)]
-    poses = _poses(lanes, np.concatenate(lane).astype(np.int64), np.concatenate(arc))
+    members = _usable(lanes)
+    if len(members):
+        length = float(lanes.length[members].sum())
+        most = int(max(ENOUGH_POINTS, min(MAX_POINTS, length / METRES_A_POINT)))
+        lane, arc = _candidates(lanes, members, max(STEP_M, length / (CANDIDATES * most)))
+    else:
+        lane = lanes.of_kind(LaneKind.DRIVING, LaneKind.BIDIRECTIONAL)
+        arc, most = lanes.length[lane] / 2.0, ENOUGH_POINTS
+    poses = _poses(lanes, lane, arc)
     chosen = poses[_apart(poses)]
-    length = sum(float(lanes.length[m]) for m, _ in members)
-    most = int(max(ENOUGH_POINTS, min(MAX_POINTS, length / METRES_A_POINT)))
     if len(chosen) > most:
         chosen = chosen[np.linspace(0, len(chosen) - 1, most).round().astype(int)]
     return [
@@ -45,25 +49,23 @@ def spawn_points(town: TownMap) -> list[Pose3]:
     ]
 
 
-def _usable(lanes: LaneTable) -> list[tuple[int, Float]]:
-    """Lanes with the distances along them of their candidates."""
+def _usable(lanes: LaneTable) -> Int:
+    """Driving lanes outside junctions that are long and wide enough, by road, section and lane."""
     driving = lanes.of_kind(LaneKind.DRIVING)
-    driving = driving[lanes.junction[driving] < 0]
+    narrowest = np.minimum.reduceat(lanes.width, lanes.offset[:-1])
+    fit = (lanes.junction < 0) & (lanes.length >= 2 * MARGIN_M) & (narrowest >= MIN_WIDTH_M)
+    driving = driving[fit[driving]]
     order = np.lexsort((lanes.lane[driving], lanes.section[driving], lanes.road[driving]))
-    found: list[tuple[int, Float]] = []
-    for lane in driving[order].tolist():
-        length = float(lanes.length[lane])
-        if length < 2 * MARGIN_M or lanes.width[lanes.points(lane)].min() < MIN_WIDTH_M:
-            continue
-        arcs: Float = np.arange(MARGIN_M, length - MARGIN_M + 1e-9, STEP_M, dtype=np.float64)
-        found.append((lane, arcs))
-    return found
+    return np.asarray(driving[order], dtype=np.int64)
 
 
-def _middles(lanes: LaneTable) -> list[tuple[int, Float]]:
-    """The middle of every driving lane, wherever it lies."""
-    driving = lanes.of_kind(LaneKind.DRIVING, LaneKind.BIDIRECTIONAL)
-    return [(lane, lanes.length[lane : lane + 1] / 2.0) for lane in driving.tolist()]
+def _candidates(lanes: LaneTable, members: Int, step: float) -> tuple[Int, Float]:
+    """Lanes ``[N]`` and distances along them ``[N]``, every ``step`` metres."""
+    arcs = [
+        np.arange(MARGIN_M, length - MARGIN_M + 1e-9, step)
+        for length in lanes.length[members].tolist()
+    ]
+    return np.repeat(members, [len(a) for a in arcs]), np.concatenate(arcs)
 
 
 def _poses(lanes: LaneTable, lane: Int, arc: Float) -> Float:

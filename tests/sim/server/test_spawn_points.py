@@ -23,7 +23,7 @@ def test_points_lie_along_driving_lanes_outside_junctions(town: TownMap) -> None
     places = np.array([[p.x, p.y] for p in points])
     match = town.nearest_lane(places, np.array([p.yaw for p in points]))
     assert (match.distance < 0.05).all()
-    assert np.abs(match.heading_error).max() < 0.05
+    assert np.abs(match.heading_error).max() < 0.12  # of a bend within two metres
     assert (town.lanes.junction[match.lane] < 0).all()
     assert (town.lanes.kind[match.lane] == LaneKind.DRIVING).all()
     assert all(abs(p.yaw) <= math.pi and abs(p.pitch) < 0.3 and p.roll == 0.0 for p in points)
