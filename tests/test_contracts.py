@@ -22,6 +22,8 @@ ROOM = {
     "validate": "validation",
     "sft": "training",
     "evaluate": "evaluation",
+    "judge_sft": "training",
+    "judge_evaluate": "evaluation",
 }
 # Where a stage writes, where it is not a folder of its own name.
 OUTS = {"collect": {"data/raw"}, "report": {"reports/index.html"}}

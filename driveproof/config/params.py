@@ -13,6 +13,7 @@ from driveproof.config.base import Section, Seed
 from driveproof.config.codebook import CodebookParams
 from driveproof.config.collect import CollectParams
 from driveproof.config.evaluate import EvaluateParams
+from driveproof.config.judge import JudgeEvaluateParams, JudgeParams, JudgeSftParams
 from driveproof.config.mcq import McqParams
 from driveproof.config.publish import PublishParams
 from driveproof.config.report import ReportParams
@@ -41,6 +42,9 @@ class Params(Section):
     validate_: ValidateParams = Field(default=ValidateParams(), alias="validate")
     sft: SftParams = SftParams()
     evaluate: EvaluateParams = EvaluateParams()
+    judge: JudgeParams = JudgeParams()
+    judge_sft: JudgeSftParams = JudgeSftParams()
+    judge_evaluate: JudgeEvaluateParams = JudgeEvaluateParams()
     report: ReportParams = ReportParams()
     publish: PublishParams = PublishParams()
 

@@ -50,15 +50,13 @@ class Phase(Section):
     shares: Shares
 
 
-class SftParams(Section):
-    """Section ``sft`` of params.yaml.
+class TuningParams(Section):
+    """How a model is trained, whatever it is taught; shared by the sections of all supervised stages.
 
     Attributes
     ----------
     base
         "tiny" for a new model built from ``tiny``, else a local model folder that is fine-tuned.
-    phases
-        What is practised when; a step is one batch of one kind.
     batch_size, accumulation
         Examples a device and forward pass, and passes a step.
     optimizer
@@ -66,16 +64,6 @@ class SftParams(Section):
         ``matrix_learning_rate`` and AdamW for all others; "adamw": AdamW for everything.
     learning_rate, matrix_learning_rate, schedule, warmup, weight_decay, max_grad_norm
         Peak rates, transformers' name of the schedule, share of the steps until the peak, the usual rest.
-    hard_share
-        Share of examples drawn evenly from the hard-causal classes, which the natural distribution has few of.
-    structured_share
-        Share of option sets drawn as in dev and test instead of as in train.
-    redraw
-        New options and order every time a question is used, instead of those of the table.
-    plan_noise
-        Relative error put on the plan in ``match`` examples, so that turn 2 learns to serve imperfect plans.
-    style, decimals, frames, waypoint_every
-        Wording and pictures of the prompts, as in ``evaluate``.
     freeze_vision, gradient_checkpointing
         For real models (DEFT-RLVR, appendix D.3, freezes the vision encoder).
     precision
@@ -86,10 +74,6 @@ class SftParams(Section):
 
     base: str = "tiny"
     tiny: TinyParams = TinyParams()
-    phases: tuple[Phase, ...] = (
-        Phase(steps=480, shares=Shares(match=1, plan=1)),
-        Phase(steps=360, shares=Shares(match=1, plan=1, full=3, joint=1)),
-    )
     batch_size: int = Field(default=16, ge=1)
     accumulation: int = Field(default=1, ge=1)
     optimizer: Literal["muon", "adamw"] = "muon"
@@ -99,6 +83,36 @@ class SftParams(Section):
     warmup: float = Field(default=0.1, ge=0, le=1)
     weight_decay: float = Field(default=0.01, ge=0)
     max_grad_norm: float = Field(default=1.0, gt=0)
+    freeze_vision: bool = False
+    gradient_checkpointing: bool = False
+    precision: Literal["auto", "bf16", "fp32"] = "auto"
+    threads: int = Field(default=1, ge=0)
+    log_every: int = Field(default=10, ge=1)
+
+
+class SftParams(TuningParams):
+    """Section ``sft`` of params.yaml.
+
+    Attributes
+    ----------
+    phases
+        What is practised when; a step is one batch of one kind.
+    hard_share
+        Share of examples drawn evenly from the hard-causal classes, which the natural distribution has few of.
+    structured_share
+        Share of option sets drawn as in dev and test instead of as in train.
+    redraw
+        New options and order every time a question is used, instead of those of the table.
+    plan_noise
+        Relative error put on the plan in ``match`` examples, so that turn 2 learns to serve imperfect plans.
+    style, decimals, frames, waypoint_every
+        Wording and pictures of the prompts, as in ``evaluate``.
+    """
+
+    phases: tuple[Phase, ...] = (
+        Phase(steps=480, shares=Shares(match=1, plan=1)),
+        Phase(steps=360, shares=Shares(match=1, plan=1, full=3, joint=1)),
+    )
     hard_share: float = Field(default=0.5, ge=0, le=1)
     structured_share: float = Field(default=0.5, ge=0, le=1)
     redraw: bool = True
@@ -107,8 +121,3 @@ class SftParams(Section):
     decimals: int = Field(default=0, ge=0, le=6)
     frames: int = Field(default=1, ge=0, le=4)
     waypoint_every: Literal[1, 2, 5, 10] = 5
-    freeze_vision: bool = False
-    gradient_checkpointing: bool = False
-    precision: Literal["auto", "bf16", "fp32"] = "auto"
-    threads: int = Field(default=1, ge=0)
-    log_every: int = Field(default=10, ge=1)

@@ -8,7 +8,7 @@ from typing import Any
 from driveproof.errors import BadInput
 from driveproof.policy.pictures import Pictures
 from driveproof.scene import ImageRef
-from driveproof.training.examples import Example
+from driveproof.training.lessons import Example
 
 IGNORED = -100
 """Label of a token that is not supervised (transformers' convention)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,11 +29,13 @@ from driveproof.prompts import (
     Message,
     PromptStyle,
     joint_messages,
+    prompt_hash,
     scene_messages,
     shown_images,
     with_options,
 )
 from driveproof.scene import FUTURE_TIMES, ImageRef, Scene
+from driveproof.training.lessons import Example
 from driveproof.training.targets import (
     TeacherPlan,
     gaps,
@@ -48,24 +50,19 @@ NOISE_ATTEMPTS = 4
 """Draws of plan noise before a plan is taken without: with noise, another option may be the nearest."""
 
 
-@dataclass(frozen=True)
-class Example:
-    """A conversation that ends with the teacher's answer.
-
-    Attributes
-    ----------
-    messages
-        User and assistant messages; the assistant's are supervised.
-    images
-        What the image placeholders stand for, in order.
-    """
-
-    messages: list[Message]
-    images: list[ImageRef]
+PHRASES = (
+    *("\nHIGH_LEVEL_DECISION: direction=", "; speed=", "\nFINAL_CHOICE: ", "signal ", " ahead "),
+    *("\nmiddle ", " end ", "A:", "user\n", "assistant\n", "\nmatch", "\ndecide", " velocity "),
+    *(f"\n{letter}:" for letter in "ABCDEFGHIJ"),
+    *(f" best {letter}" for letter in "ABCDEFGHIJ"),
+)
+"""Recurring texts that are single tokens of the tiny model."""
 
 
 class Teacher:
     """Makes examples from the train questions, reproducibly: example ``i`` depends on seed and ``i`` alone.
+
+    A batch holds one kind, and a phase follows its shares.
 
     Parameters
     ----------
@@ -101,12 +98,37 @@ class Teacher:
         going_on = [constant_velocity(i.observation.velocity, FUTURE_TIMES) for i in items]
         self._inertial = codebook.encode(np.stack(going_on))
         self.style = prompt_style(params)
+        self._kinds: list[Kind] = []
+        for phase in params.phases:
+            self._kinds += kind_of_steps(phase.shares, phase.steps)
         classes = [item.drive_class for item in items]
         self._hard = [
             np.flatnonzero([c == name.value for c in classes])
             for name in sorted(HARD_CAUSAL)
             if name.value in classes
         ]
+
+    phrases = PHRASES
+
+    @property
+    def steps(self) -> int:
+        """Batches of all phases."""
+        return len(self._kinds)
+
+    def lesson(self, index: int, step: int) -> Example:
+        """Example ``index``, of the kind of its step."""
+        return self.example(index, self._kinds[step])
+
+    def identity(self) -> dict[str, Any]:
+        """The style that the model must be asked with, and its hash."""
+        return {
+            "style": self._params.style,
+            "decimals": self.style.decimals,
+            "frames": self.style.frames,
+            "waypoint_every": self.style.waypoint_every,
+            "cameras": list(self.style.cameras),
+            "prompt_hash": prompt_hash(self.style),
+        }
 
     def example(self, index: int, kind: Kind) -> Example:
         """Example ``index`` of the endless sequence, of the given kind."""

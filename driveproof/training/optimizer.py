@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from driveproof.config.sft import SftParams
+    from driveproof.config.sft import TuningParams
 
 BETAS = (0.9, 0.98)
 MOMENTUM = 0.95
@@ -44,7 +44,7 @@ class Together(torch.optim.Optimizer):
         self.param_groups = [group for part in self.parts for group in part.param_groups]
 
 
-def make_optimizer(model: torch.nn.Module, params: SftParams) -> torch.optim.Optimizer:
+def make_optimizer(model: torch.nn.Module, params: TuningParams) -> torch.optim.Optimizer:
     """The optimiser that ``params`` asks for, over the trainable parameters of ``model``."""
     trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
     blocks = {

@@ -17,14 +17,13 @@ import torch
 from torch.utils.data import Dataset, SequentialSampler
 from transformers import Trainer, TrainerCallback, TrainingArguments
 
-from driveproof.config.sft import SftParams
+from driveproof.config.sft import TuningParams
 from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, write_json
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.tiny import build_tiny_vlm, load_processor
-from driveproof.prompts import prompt_hash
 from driveproof.training.encoding import IGNORED, Encoder
-from driveproof.training.examples import Kind, Teacher, kind_of_steps
+from driveproof.training.lessons import Lessons
 from driveproof.training.optimizer import make_optimizer
 
 if TYPE_CHECKING:
@@ -34,18 +33,11 @@ Progress = Callable[[int, int, float], None]
 """Called with the step, the number of steps, and the loss."""
 STYLE_FILE = "driveproof.json"
 """In a model folder: the prompt style it was trained with."""
-PHRASES = (
-    *("\nHIGH_LEVEL_DECISION: direction=", "; speed=", "\nFINAL_CHOICE: ", "signal ", " ahead "),
-    *("\nmiddle ", " end ", "A:", "user\n", "assistant\n", "\nmatch", "\ndecide", " velocity "),
-    *(f"\n{letter}:" for letter in "ABCDEFGHIJ"),
-    *(f" best {letter}" for letter in "ABCDEFGHIJ"),
-)
-"""Recurring texts that are single tokens of the tiny model."""
 
 
 def train(
-    teacher: Teacher,
-    params: SftParams,
+    teacher: Lessons,
+    params: TuningParams,
     seed: int,
     out_dir: str | Path,
     root: str | Path = ".",
@@ -56,7 +48,7 @@ def train(
     Parameters
     ----------
     teacher
-        Source of examples.
+        What is taught, in which order.
     out_dir
         Model folder that appears whole or not at all.
     root
@@ -83,7 +75,7 @@ def train(
         trainer = _SftTrainer(
             params,
             model=model,
-            args=_arguments(params, seed, Path(scratch) / "trainer", reduced),
+            args=_arguments(params, teacher.steps, seed, Path(scratch) / "trainer", reduced),
             train_dataset=_Examples(teacher, encoder, params),
             data_collator=encoder.collate,
             callbacks=[_Report(progress)],
@@ -91,7 +83,7 @@ def train(
         trainer.train()
         with atomic_dir(out_dir) as folder:
             _save(trainer, processor, folder)
-            write_json(folder / STYLE_FILE, _identity(teacher, params, seed))
+            write_json(folder / STYLE_FILE, {**teacher.identity(), "seed": seed})
     return {
         "parameters": sum(p.numel() for p in model.parameters()),
         "seed": seed,
@@ -119,7 +111,7 @@ def load_model(path: str | Path) -> PreTrainedModel:
     return model
 
 
-def _build(teacher: Teacher, params: SftParams, seed: int, out: Path) -> None:
+def _build(teacher: Lessons, params: TuningParams, seed: int, out: Path) -> None:
     tiny = params.tiny
     build_tiny_vlm(
         out,
@@ -131,11 +123,11 @@ def _build(teacher: Teacher, params: SftParams, seed: int, out: Path) -> None:
         vision_layers=tiny.vision_layers,
         seed=seed,
         family=tiny.family,
-        phrases=PHRASES,
+        phrases=teacher.phrases,
     )
 
 
-def _prepare(model: Any, params: SftParams) -> None:
+def _prepare(model: Any, params: TuningParams) -> None:
     if params.base == "tiny":
         # At these lengths plain attention is faster on a CPU than the fused kernel, by half a step.
         model.set_attn_implementation("eager")
@@ -147,7 +139,7 @@ def _prepare(model: Any, params: SftParams) -> None:
         model.gradient_checkpointing_enable()
 
 
-def _use_bf16(params: SftParams) -> bool:
+def _use_bf16(params: TuningParams) -> bool:
     if params.precision != "auto":
         return params.precision == "bf16"
     if torch.cuda.is_available():
@@ -155,8 +147,9 @@ def _use_bf16(params: SftParams) -> bool:
     return bool(torch.cpu._is_avx512_bf16_supported())
 
 
-def _arguments(params: SftParams, seed: int, scratch: Path, reduced: bool) -> TrainingArguments:
-    steps = sum(phase.steps for phase in params.phases)
+def _arguments(
+    params: TuningParams, steps: int, seed: int, scratch: Path, reduced: bool
+) -> TrainingArguments:
     return TrainingArguments(
         output_dir=str(scratch),
         max_steps=steps,
@@ -180,27 +173,23 @@ def _arguments(params: SftParams, seed: int, scratch: Path, reduced: bool) -> Tr
 
 
 class _Examples(Dataset[dict[str, Any]]):
-    """The examples of all steps in order: a batch holds one kind, and a phase follows its shares."""
+    """The examples of all steps in order."""
 
-    def __init__(self, teacher: Teacher, encoder: Encoder, params: SftParams) -> None:
+    def __init__(self, teacher: Lessons, encoder: Encoder, params: TuningParams) -> None:
         self._teacher, self._encoder = teacher, encoder
-        self._kinds: list[Kind] = []
-        for phase in params.phases:
-            self._kinds += kind_of_steps(phase.shares, phase.steps)
         self._per_step = params.batch_size * params.accumulation
 
     def __len__(self) -> int:
-        return len(self._kinds) * self._per_step
+        return self._teacher.steps * self._per_step
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        kind = self._kinds[index // self._per_step]
-        return self._encoder.encode(self._teacher.example(index, kind))
+        return self._encoder.encode(self._teacher.lesson(index, index // self._per_step))
 
 
 class _SftTrainer(Trainer):
     """Trainer with our optimiser, the given order of examples, and scores only where they are supervised."""
 
-    def __init__(self, params: SftParams, **arguments: Any) -> None:
+    def __init__(self, params: TuningParams, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._params = params
 
@@ -253,16 +242,3 @@ def _save(trainer: Trainer, processor: Any, folder: Path) -> None:
     core.set_attn_implementation("sdpa")  # what the folder says is for whoever loads it
     core.save_pretrained(folder)
     processor.save_pretrained(folder)
-
-
-def _identity(teacher: Teacher, params: SftParams, seed: int) -> dict[str, Any]:
-    style = teacher.style
-    return {
-        "style": params.style,
-        "decimals": style.decimals,
-        "frames": style.frames,
-        "waypoint_every": style.waypoint_every,
-        "cameras": list(style.cameras),
-        "prompt_hash": prompt_hash(style),
-        "seed": seed,
-    }
