@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from math import isfinite
 from typing import Protocol
 
 import numpy as np
@@ -124,8 +125,12 @@ _GREY = (np.array([148.0, 157, 167]), np.array([192.0, 197, 202]), np.array([0.8
 
 
 def light_of(weather: WeatherNumbers) -> Light:
-    """The light of CARLA's weather numbers (percent, degrees; the sun's azimuth is left-handed)."""
-    return _light(Numbers(*(float(getattr(weather, item.name)) for item in fields(Numbers))))
+    """The light of CARLA's weather numbers (percent, degrees; the sun's azimuth is left-handed).
+
+    Numbers that are not finite count as those of a fair day.
+    """
+    given = {item.name: float(getattr(weather, item.name)) for item in fields(Numbers)}
+    return _light(Numbers(**{name: value for name, value in given.items() if isfinite(value)}))
 
 
 @lru_cache(maxsize=16)

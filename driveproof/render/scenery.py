@@ -83,7 +83,7 @@ class Scenery:
 
     @cached_property
     def _road_points(self) -> cKDTree:
-        return cKDTree(self.town.lanes.centre[:, :2])
+        return cKDTree(self.town.lanes.centre[:, :2], balanced_tree=False, compact_nodes=False)
 
     def seen_by(
         self, lens: Lens, detail: float = DETAIL_M, reach: float = REACH_M

@@ -32,7 +32,8 @@ class Terrain:
         lanes = self.lanes
         solid = (lanes.kind != LaneKind.NONE)[lanes.lane_of_point]
         points = lanes.centre[solid]
-        return cKDTree(points[:, :2]), points[:, 2]
+        tree = cKDTree(points[:, :2], balanced_tree=False, compact_nodes=False)
+        return tree, points[:, 2]
 
     def heights(self, points: Float) -> Float:
         """Height ``[N]`` of the land at grid corners ``[N, 2]``."""
