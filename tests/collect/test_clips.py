@@ -115,7 +115,7 @@ def outcomes_of(
     outcomes: Counter[str] = Counter()
     for situation, town, seed in product(situations, towns, range(seeds)):
         try:
-            drive(simulator, situation, town, seed, f"{situation}/{town}", 10.0, 10)
+            drive(simulator, situation, town, seed, f"{situation}/{town}", 8.0, 10)
             outcomes["driven"] += 1
         except NoPlace:
             outcomes["no_place"] += 1

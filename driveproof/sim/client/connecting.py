@@ -12,8 +12,8 @@ from typing import Any
 from driveproof.errors import BadInput
 from driveproof.sim.client.failures import ServerLost, SimulatorUnreachable, WrongVersion
 
-LOAD_TIMEOUT_S = 180.0
-"""Loading one of the largest towns takes minutes on a slow machine."""
+LOAD_TIMEOUT_S = 90.0
+"""Loading one of the largest towns takes half a minute, more on a slow machine."""
 HINT = "start one with: driveproof sim serve"
 
 

@@ -126,7 +126,9 @@ class Session:
 
     @contextmanager
     def _asking(self, doing: str) -> Iterator[None]:
-        """Errors of the client library as ours; notes when the server is lost."""
+        """Errors of the client library as ours; notes when the server is lost, and asks it no more then."""
+        if self.lost:
+            raise ServerLost("the simulator is lost")
         try:
             with carla_errors(doing):
                 yield
