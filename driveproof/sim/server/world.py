@@ -14,6 +14,7 @@ from driveproof.errors import BadInput
 from driveproof.maps import TownMap, town_from_opendrive
 from driveproof.sim.blueprints import library
 from driveproof.sim.engine import Engine
+from driveproof.sim.sensors import prepare
 from driveproof.sim.server.background import in_background
 from driveproof.sim.server.clock import SYNCHRONOUS_S, Clock
 from driveproof.sim.server.debug_shapes import DebugShapes
@@ -99,6 +100,7 @@ class World:
         started = time.perf_counter()
         town = self._town(map_name)
         engine = Engine(town, self.library, self.seed, statics=building_boxes(town))
+        prepare(engine)
         log.info("%s is loaded (%.1f s)", map_name, time.perf_counter() - started)
         return engine
 
@@ -114,7 +116,7 @@ class World:
             self._episode.close()
         self._episodes += 1
         self.debug.clear()
-        engine.debug_shapes = self.debug  # type: ignore[attr-defined]  # for sensors to look at
+        engine.debug_shapes = self.debug  # type: ignore[attr-defined]  # cameras look for it
         self._episode = Episode(
             self._episodes, map_name, engine, self.library, self.streams, self.version
         )

@@ -11,9 +11,9 @@ from server_probe import synchronise
 from driveproof.sim.client import ServerHandle, start_server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server() -> Iterator[ServerHandle]:
-    """An embedded server with Town01, one a module."""
+    """An embedded server with Town01, one a worker process."""
     handle = start_server("Town01", seed=0)
     yield handle
     handle.stop()
@@ -31,8 +31,10 @@ def client(server: ServerHandle) -> Any:
 
 @pytest.fixture
 def world(client: Any) -> Iterator[Any]:
-    """The world in synchronous mode at 20 Hz; what a test leaves behind is destroyed."""
+    """Town01 in synchronous mode at 20 Hz; what a test leaves behind is destroyed."""
     world = client.get_world()
+    if world.get_map().name != "Carla/Maps/Town01":
+        world = client.load_world("Town01")
     synchronise(world)
     yield world
     world = client.get_world()

@@ -87,7 +87,7 @@ def test_other_sensors_send_every_tick(world: Any, pair: tuple[Any, Any], kind: 
 
 
 def test_an_unmodelled_sensor_is_silent_and_harmless(world: Any, pair: tuple[Any, Any]) -> None:
-    sensor, events = attach(world, "sensor.camera.dvs", pair[0])
+    sensor, events = attach(world, "sensor.other.v2x", pair[0])
     for _ in range(3):
         world.tick()
     assert events.empty()

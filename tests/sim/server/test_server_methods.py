@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from driveproof.sim.blueprints import library
 from driveproof.sim.server import handlers
 from driveproof.sim.server.handlers.batch import COMMANDS
 from driveproof.sim.server.registry import METHODS, Refused, rpc
+from driveproof.sim.server.versions import VERSIONS
 
 #: Method and number of its arguments, without the client's metadata.
 ARITY = {
@@ -166,6 +168,12 @@ def test_answers_are_wrapped_as_the_client_unwraps_them() -> None:
     batch = METHODS["apply_batch"]
     assert batch.success([[[1, 7]]]) == [[[1, 7]]], "not wrapped a second time"
     assert batch.failure("no") == ("no", None)
+
+
+def test_every_sensor_has_a_place_in_the_clients_table() -> None:
+    sensors = {name for name in library() if name.startswith("sensor.")}
+    for version in VERSIONS.values():
+        assert sensors <= set(version.sensor_index)
 
 
 def test_a_name_has_one_handler() -> None:
