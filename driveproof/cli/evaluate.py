@@ -12,12 +12,18 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from driveproof.cli.evaluate_vqa import agreement, vqa
 from driveproof.config.evaluate import EvaluateParams
 
 if TYPE_CHECKING:
     from driveproof.evaluation import Estimate, Evaluation
 
-app = typer.Typer(help="Ask policies the questions of AD-MCQ and score them.", no_args_is_help=True)
+app = typer.Typer(
+    help="Ask policies the questions of AD-MCQ and score them; score answers to driving questions.",
+    no_args_is_help=True,
+)
+app.command()(vqa)
+app.command()(agreement)
 
 
 class ModeChoice(StrEnum):
@@ -32,11 +38,6 @@ class StyleChoice(StrEnum):
 
     FULL = "full"
     COMPACT = "compact"
-
-
-@app.callback()
-def _group() -> None:
-    """Keep ``run`` a command of its own while it is the only one."""
 
 
 @app.command()

@@ -2,7 +2,8 @@
 
 Considered (Bench2Drive-VL): what takes part in traffic, is not behind (x > -1.5 m), has enough lidar points and is seen by
 the front camera; besides, whoever meets the ego's way, what must be passed, role actors, and the lights and signs that
-govern the ego. Order: roles, lights and signs, dangerous things, those on the ego's road in its direction, distance.
+govern the ego. Order: roles, dangerous things (paper), then lights and signs, those on the ego's road in its direction,
+distance.
 """
 
 from __future__ import annotations
@@ -63,12 +64,12 @@ def find_important(
         same = about is not None and about.course is t.Course.SAME
         sign = int(ref.kind not in VEHICLES and ref.kind is not ObjectKind.PEDESTRIAN)
         refs.append(
-            ((int(not role), 1 - sign, int(row not in dangerous), int(not same), ref.distance), ref)
+            ((int(not role), int(row not in dangerous), 1 - sign, int(not same), ref.distance), ref)
         )
     for signal in signs.affecting:
         braking = decision.brake.signal == signal.id
         ref = context.sign_ref(signal, dangerous=braking)
-        refs.append(((1, 0, int(not braking), 1, ref.distance), ref))
+        refs.append(((1, int(not braking), 0, 1, ref.distance), ref))
     refs.sort(key=lambda pair: (*pair[0], pair[1].tag))
     return Important(tuple(ref for _, ref in refs), rows)
 

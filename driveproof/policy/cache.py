@@ -23,6 +23,8 @@ def cache_key(model: str, request: ChatRequest, pictures: Pictures) -> str:
         "top_p": request.top_p,
         "seed": request.seed,
     }
+    if request.schema is not None:
+        content["schema"] = request.schema
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -29,6 +29,8 @@ class ChatRequest:
         Sampling; temperature 0 takes the most likely token.
     seed
         Of the sampling: the same request gives the same answer wherever the model allows it.
+    schema
+        JSON schema that the answer must fulfil, for servers that can be held to one; others are only asked.
     """
 
     messages: Sequence[Message]
@@ -37,6 +39,7 @@ class ChatRequest:
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int = 0
+    schema: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         parts = [part for message in self.messages for part in message["content"]]

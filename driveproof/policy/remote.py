@@ -142,6 +142,7 @@ class OpenAIPolicy:
                 temperature=request.temperature,
                 top_p=request.top_p,
                 seed=request.seed,
+                response_format=_format(request),
             )
         except openai.OpenAIError as error:
             return ChatReply(None, self._describe(error))
@@ -153,6 +154,16 @@ class OpenAIPolicy:
         text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         # some servers repeat the key they refuse
         return text.replace(self._key, "***") if self._key else text
+
+
+def _format(request: ChatRequest) -> Any:
+    """How the answer must look, in the protocol's form; left out for plain text."""
+    import openai
+
+    if request.schema is None:
+        return openai.omit
+    schema = {"name": "answer", "strict": True, "schema": request.schema}
+    return {"type": "json_schema", "json_schema": schema}
 
 
 def _check_url(base_url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,6 +50,7 @@ def read_answer(
     if question.rule in (Rule.LISTED, Rule.RANKED):
         return _read_list(question, text, known)
     plain = _without_name(text, subject) if subject is not None else text
+    plain = _without_list(plain) if question.names_objects else plain
     facts, unread = read_slots(plain, question.slots)
     return Reading(Answer(facts), tuple(unread))
 
@@ -59,6 +61,16 @@ def _without_name(text: str, subject: ObjectRef) -> str:
         if match_mentions([item], [subject])[0] is subject:
             text = f"{text[: item.start]}it{text[item.end :]}"
     return text
+
+
+def _without_list(text: str) -> str:
+    """The text without a list of things behind its last colon: they are what it is about, not what it says."""
+    head, colon, tail = text.rpartition(":")
+    rest = tail
+    for item in reversed(find_mentions(tail)):
+        rest = rest[: item.start] + rest[item.end :]
+    only_things = colon and not re.search(r"[A-Za-z]", re.sub(r"\b(?:the|a|an|and)\b", "", rest))
+    return head if only_things and rest != tail else text
 
 
 def _read_list(question: Question, text: str, known: Sequence[ObjectRef]) -> Reading:
