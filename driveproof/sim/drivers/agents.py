@@ -22,6 +22,9 @@ EGO, TRAFFIC, OBLIVIOUS = "ego", "traffic", "oblivious"
 STANDING = 0.15
 """m/s below which a vehicle stands."""
 
+CRAWL = 3.0
+"""m/s below which a vehicle crawls."""
+
 
 class Reason(StrEnum):
     """Why a driver drives as it does: what limits its speed most."""
@@ -110,7 +113,8 @@ class Vehicle:
     signs it has obeyed, ``committed`` those of yellow lights it may run because it could not stop
     comfortably, ``obeyed`` those it has begun to stop for, ``changed`` the lane changes of its path it has begun or put
     off; ``waited`` seconds it has stood at a sign,
-    ``stuck`` seconds it has stood for others, ``still`` seconds it has stood at all; ``cruise`` is the
+    ``stuck`` seconds it has stood for others, ``still`` seconds it has stood at all and ``slow``
+    seconds it has been slower than :data:`CRAWL`; ``cruise`` is the
     speed of an oblivious driver, ``command`` the
     acceleration last asked for and ``trim`` what is added to reach it (m/s²).
     """
@@ -136,6 +140,7 @@ class Vehicle:
     waited: float = 0.0
     stuck: float = 0.0
     still: float = 0.0
+    slow: float = 0.0
     trim: float = 0.0
     command: float = 0.0
     last_speed: float = 0.0
@@ -161,8 +166,12 @@ class Vehicle:
         x, y = actor.x - self.body.rear * cos, actor.y - self.body.rear * sin
         self.state = Motion(x, y, actor.heading, actor.speed, actor.accel, actor.yaw_rate)
         self.z = actor.z
-        self.s = self.path.project(x, y, near=None if search else self.s)
+        if search:
+            self.s = self.path.locate(x, y, actor.heading)
+        else:
+            self.s = self.path.project(x, y, near=self.s)
         self.still = self.still + dt if abs(actor.speed) < STANDING else 0.0
+        self.slow = self.slow + dt if abs(actor.speed) < CRAWL else 0.0
 
     @property
     def x(self) -> float:

@@ -31,8 +31,8 @@ LANE = 3.5
 """Width of a lane, m."""
 WIDE_SHARE = 0.8
 """Share of the speed limit that is driven when passing a whole lane aside."""
-CRAWL, CRAWL_SHARE = 3.0, 0.35
-"""Vehicles slower than this (m/s, and as a share of the speed limit) are passed, as bicycles are."""
+CRAWL_SHARE, CRAWL_TIME = 0.35, 5.0
+"""A vehicle that crawls is passed if it has done so for some seconds, below a share of the speed limit."""
 BICYCLE, BICYCLE_SHARE = 5.0, 0.6
 JUNCTION_FREE = 35.0
 """Metres without a junction that passing a crawling one needs."""
@@ -63,7 +63,7 @@ def passable(driver: Vehicle, agent: Agent) -> bool:
     if agent.body.base_type == "bicycle":
         crawls = -0.1 < agent.speed < min(BICYCLE, BICYCLE_SHARE * cap)
     else:
-        crawls = 0.5 < agent.speed < min(CRAWL, CRAWL_SHARE * cap)
+        crawls = 0.5 < agent.speed < CRAWL_SHARE * cap and agent.slow > CRAWL_TIME
     if not crawls or not same_way(driver, agent):
         return False
     end = driver.s_front + JUNCTION_FREE

@@ -23,6 +23,9 @@ CURVE_BRAKE = 1.5
 """Deceleration with which curves and lower limits are approached, m/s²."""
 MIN_CURVE_SPEED = 2.5
 
+SAME_PLACE = 1.5
+"""Places of a path that lie so much farther from a point than its nearest one are as good, m."""
+
 _NUMBERS = count()
 
 
@@ -181,6 +184,16 @@ class Path:
     def pose(self, s: float, offset: float = 0.0) -> Float:
         """World pose ``[3]`` at arc length ``s``, ``offset`` metres to the left."""
         return np.array([*self.point(s, offset), self.heading[self.index(s)]])
+
+    def locate(self, x: float, y: float, heading: float) -> float:
+        """Arc length of the first place near a world pose that runs along it; a path may pass a point twice."""
+        distance = np.hypot(*(self.xy - (x, y)).T)
+        along = np.cos(self.heading - heading) > 0.3
+        fits = (distance < distance.min() + SAME_PLACE) & along
+        first = int(fits.argmax()) if fits.any() else int(distance.argmin())
+        last = first + int(np.argmin(np.append(fits[first:], False)))
+        nearest = first + int(distance[first : max(last, first + 1)].argmin())
+        return self.project(x, y, near=nearest * STEP, around=2.0)
 
     def project(self, x: float, y: float, near: float | None = None, around: float = 10.0) -> float:
         """Arc length of the sample line nearest to a world point, searched ``around`` metres about ``near`` if given."""

@@ -20,8 +20,8 @@ def crossing_path(x: float, south: float = -120.0) -> Path:
     return Path.of(np.stack([np.full_like(y, x), y + AWAY], 1), limit=12.0)
 
 
-@pytest.mark.parametrize("speed", [6.0, 9.0, 12.0])
-@pytest.mark.parametrize("far", [30.0, 45.0, 60.0])
+@pytest.mark.parametrize("speed", [6.0, 12.0])
+@pytest.mark.parametrize("far", [30.0, 55.0])
 def test_who_crosses_without_stopping_is_let_pass(plain: Plain, speed: float, far: float) -> None:
     ego = plain.car(straight(), 12.0, 10.0, expert=True)
     plain.thing(70.0, -far, np.pi / 2.0, speed=speed)
@@ -44,7 +44,7 @@ def test_somebody_who_stands_at_the_kerb_and_faces_the_road_is_passed_slowly(
     assert plain.front(ego) > 90.0
 
 
-@pytest.mark.parametrize("step_out", [4.0, 6.0, 8.0, 10.0, 14.0])
+@pytest.mark.parametrize("step_out", [4.0, 8.0, 14.0])
 def test_whoever_steps_out_at_the_last_moment_is_not_hit(plain: Plain, step_out: float) -> None:
     ego = plain.car(straight(), 12.0, 12.0, expert=True)
     walk = plain.walker([(80.0, -2.6), (80.0, 4.0)], delay=1e9, pace=2.0, polite=False)
