@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 
+import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -54,12 +56,9 @@ class Mesh:
     @cached_property
     def normals(self) -> Float:
         """``[P, 3]`` unit normals, of the first, middle and last corner."""
-        start, stop = self.first[:-1], self.first[1:]
-        middle = np.where(stop - start == 3, start + 1, (start + stop) // 2)
-        a = self.corners[middle] - self.corners[start]
-        b = self.corners[stop - 1] - self.corners[start]
-        normal = np.cross(a, b)
-        return np.asarray(normal / (np.linalg.norm(normal, axis=1, keepdims=True) + 1e-12))
+        normals = np.empty((len(self), 3))
+        _normals(self.corners, self.first, normals)
+        return normals
 
     def where(self, keep: Bool) -> Mesh:
         """Only the polygons that ``keep`` ``[P]`` selects."""
@@ -71,6 +70,19 @@ class Mesh:
         }
         first = np.concatenate([[0], np.cumsum(counts[keep])])
         return Mesh(self.corners[np.repeat(keep, counts)], first, **rest)
+
+
+@numba.njit(nogil=True, cache=True)
+def _normals(corners: Float, first: Int, normals: Float) -> None:
+    for k in range(len(normals)):
+        start, last = first[k], first[k + 1] - 1
+        middle = start + 1 if last - start == 2 else (start + last + 1) // 2
+        ax, bx = corners[middle, 0] - corners[start, 0], corners[last, 0] - corners[start, 0]
+        ay, by = corners[middle, 1] - corners[start, 1], corners[last, 1] - corners[start, 1]
+        az, bz = corners[middle, 2] - corners[start, 2], corners[last, 2] - corners[start, 2]
+        x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        length = math.sqrt(x * x + y * y + z * z) + 1e-12
+        normals[k, 0], normals[k, 1], normals[k, 2] = x / length, y / length, z / length
 
 
 def mesh_of(

@@ -103,6 +103,31 @@ class Raster:
 
 
 @numba.njit(nogil=True, cache=True)
+def _plane_of(local: Float, count: int, lens: Float, plane: Float, sided: bool) -> bool:
+    """1/depth of the polygon's plane as a linear function of the pixel; False if only its back is seen."""
+    # Which corners span it: the diagonals of a quadrilateral are the best plane where it is not quite flat.
+    i, j, k, m = 0, 1, 0, 2
+    if count == 4:
+        i, j, k, m = 0, 2, 1, 3
+    elif count > 4:
+        j, m = count // 3, 2 * (count // 3)
+    ax, bx = local[j, 0] - local[i, 0], local[m, 0] - local[k, 0]
+    ay, by = local[j, 1] - local[i, 1], local[m, 1] - local[k, 1]
+    az, bz = local[j, 2] - local[i, 2], local[m, 2] - local[k, 2]
+    nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    distance = 0.0
+    for n in range(count):
+        distance += nx * local[n, 0] + ny * local[n, 1] + nz * local[n, 2]
+    distance /= count
+    if distance == 0.0 or (distance > 0.0 and not sided):
+        return False
+    plane[1] = -ny / distance / lens[12]
+    plane[2] = -nz / distance / lens[12]
+    plane[0] = nx / distance - plane[1] * lens[13] - plane[2] * lens[14]
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
 def _project(
     corners: Float, start: int, stop: int, lens: Float, ring: Float, plane: Float, sided: bool
 ) -> int:
@@ -124,36 +149,9 @@ def _project(
             ahead += 1
     if ahead == 0 or _is_beside(local, count, lens):
         return 0
-    # The normal of a quadrilateral is that of its diagonals: the best plane where it is not quite flat.
-    i, j, k, m = 0, 1, 0, count - 1
-    if count == 4:
-        i, j, k, m = 0, 2, 1, 3
-    ax, ay, az = (
-        local[j, 0] - local[i, 0],
-        local[j, 1] - local[i, 1],
-        local[j, 2] - local[i, 2],
-    )
-    bx, by, bz = (
-        local[m, 0] - local[k, 0],
-        local[m, 1] - local[k, 1],
-        local[m, 2] - local[k, 2],
-    )
-    if count > 4:
-        third = count // 3
-        ax, bx = local[third, 0] - local[0, 0], local[2 * third, 0] - local[0, 0]
-        ay, by = local[third, 1] - local[0, 1], local[2 * third, 1] - local[0, 1]
-        az, bz = local[third, 2] - local[0, 2], local[2 * third, 2] - local[0, 2]
-    nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    distance = 0.0
-    for n in range(count):
-        distance += nx * local[n, 0] + ny * local[n, 1] + nz * local[n, 2]
-    distance /= count
-    if distance == 0.0 or (distance > 0.0 and not sided):
+    if not _plane_of(local, count, lens, plane, sided):
         return 0
     focal, cx, cy = lens[12], lens[13], lens[14]
-    plane[1] = -ny / distance / focal
-    plane[2] = -nz / distance / focal
-    plane[0] = nx / distance - plane[1] * cx - plane[2] * cy
     total = 0
     for n in range(count):
         after = n + 1 if n + 1 < count else 0

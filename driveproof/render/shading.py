@@ -21,6 +21,8 @@ _PAINT = int(Texture.PAINT)
 #: What a beam adds to each channel, and a lit window.
 _WARM = (np.float32(2.6), np.float32(2.15), np.float32(1.7))
 _LAMP = (np.float32(210.0), np.float32(165.0), np.float32(120.0))
+#: A wet road mirrors the sky by at least, at most, and more with each metre.
+_MIRROR = (np.float32(0.06), np.float32(0.45), np.float32(1.0 / 110.0))
 #: Windows and grains are drawn up to these distances, metres.
 _WINDOW_M, _GRAIN_M = 140.0, 40.0
 #: Headlights fade to 1/e over this, metres.
@@ -121,6 +123,36 @@ def _grain(texture: int, x: np.float32, y: np.float32, depth: np.float32) -> np.
     return np.float32(1.0) + fade * depth * dice
 
 
+@numba.njit(nogil=True, cache=True, inline="always")
+def _pattern(
+    kind: int,
+    anchor: Float32,
+    polygon: int,
+    x: np.float32,
+    y: np.float32,
+    z: np.float32,
+    depth: np.float32,
+    night: np.float32,
+) -> tuple[np.float32, np.float32]:
+    """Factor on the colour of a textured polygon at a place in the world, and how much a lamp behind it adds."""
+    if kind == _FACADE:
+        if depth < np.float32(_WINDOW_M):
+            along = (x - anchor[polygon, 0]) * anchor[polygon, 2] + (
+                y - anchor[polygon, 1]
+            ) * anchor[polygon, 3]
+            return _windows(along, z - anchor[polygon, 4], depth, night)
+    elif kind != _PAINT and depth < np.float32(_GRAIN_M):
+        return _grain(kind, x, y, depth), np.float32(0.0)
+    return np.float32(1.0), np.float32(0.0)
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _tone(value: np.float32, mirror: np.float32, clear: np.float32, fog: np.float32) -> np.float32:
+    """One channel after it has mirrored the sky and passed the air."""
+    value += mirror * (fog - value)
+    return min(np.float32(255.0), fog + clear * (value - fog))
+
+
 @numba.njit(nogil=True, cache=True)
 def _shade(
     ids: Ids,
@@ -139,17 +171,13 @@ def _shade(
     shadow: np.float32,
     image: NDArray[np.uint32],
 ) -> None:
-    height, width = ids.shape
-    one, half, most = np.float32(1.0), np.float32(0.5), np.float32(255.0)
-    step = one / lens[12]
-    for row in range(height):
+    none, one, half = np.float32(0.0), np.float32(1.0), np.float32(0.5)
+    step, farthest = one / lens[12], AIR_ENTRIES - 1
+    for row in range(ids.shape[0]):
         rise = (lens[14] - np.float32(row) - half) * step
-        east, north, up = (
-            lens[3] + lens[5] * rise,
-            lens[6] + lens[8] * rise,
-            lens[9] + lens[11] * rise,
-        )
-        for column in range(width):
+        east, north = lens[3] + lens[5] * rise, lens[6] + lens[8] * rise
+        up = lens[9] + lens[11] * rise
+        for column in range(ids.shape[1]):
             polygon = ids[row, column]
             aside = (lens[13] - np.float32(column) - half) * step
             if polygon < 0:
@@ -158,48 +186,26 @@ def _shade(
                 image[row, column] = _packed(sky[entry, 0], sky[entry, 1], sky[entry, 2])
                 continue
             depth = one / inverse[row, column]
-            factor, lamp, mirror, beam = one, np.float32(0.0), np.float32(0.0), np.float32(0.0)
+            factor, lamp, mirror, beam = one, none, none, none
             kind = texture[polygon]
             if kind != 0:
-                if kind == _FACADE:
-                    if depth < np.float32(_WINDOW_M):
-                        x = lens[0] + depth * (east + lens[4] * aside) - anchor[polygon, 0]
-                        y = lens[1] + depth * (north + lens[7] * aside) - anchor[polygon, 1]
-                        z = lens[2] + depth * (up + lens[10] * aside) - anchor[polygon, 4]
-                        along = x * anchor[polygon, 2] + y * anchor[polygon, 3]
-                        factor, lamp = _windows(along, z, depth, night)
-                elif kind != _PAINT and depth < np.float32(_GRAIN_M):
-                    x = lens[0] + depth * (east + lens[4] * aside)
-                    y = lens[1] + depth * (north + lens[7] * aside)
-                    factor = _grain(kind, x, y, depth)
-                if wet > np.float32(0.0) and kind in (_ASPHALT, _PAINT):
-                    mirror = wet * min(
-                        np.float32(0.45), np.float32(0.06) + depth * np.float32(1.0 / 110.0)
-                    )
+                x = lens[0] + depth * (east + lens[4] * aside)
+                y = lens[1] + depth * (north + lens[7] * aside)
+                z = lens[2] + depth * (up + lens[10] * aside)
+                factor, lamp = _pattern(kind, anchor, polygon, x, y, z, depth, night)
+                if wet > none and kind in (_ASPHALT, _PAINT):
+                    mirror = wet * min(_MIRROR[1], _MIRROR[0] + depth * _MIRROR[2])
                     factor *= one - np.float32(0.35) * wet
-            if mask[row, column] != 0 and not shines[polygon]:
-                if mask[row, column] == SHADOW:
-                    factor *= shadow
-                else:
-                    beam = night * np.float32(math.exp(-depth * np.float32(1.0 / _BEAM_M)))
-            clear = air[min(AIR_ENTRIES - 1, int(depth * np.float32(AIR_STEPS)))]
-            red = colours[polygon, 0] * factor
-            green = colours[polygon, 1] * factor
-            blue = colours[polygon, 2] * factor
-            if beam > np.float32(0.0):
-                red *= one + beam * _WARM[0]
-                green *= one + beam * _WARM[1]
-                blue *= one + beam * _WARM[2]
-            if lamp > np.float32(0.0):
-                red += lamp * _LAMP[0]
-                green += lamp * _LAMP[1]
-                blue += lamp * _LAMP[2]
-            if mirror > np.float32(0.0):
-                red += mirror * (fog[0] - red)
-                green += mirror * (fog[1] - green)
-                blue += mirror * (fog[2] - blue)
+            if mask[row, column] == SHADOW and not shines[polygon]:
+                factor *= shadow
+            elif mask[row, column] == BEAM and not shines[polygon]:
+                beam = night * np.float32(math.exp(-depth * np.float32(1.0 / _BEAM_M)))
+            clear = air[min(farthest, int(depth * np.float32(AIR_STEPS)))]
+            red = colours[polygon, 0] * factor * (one + beam * _WARM[0]) + lamp * _LAMP[0]
+            green = colours[polygon, 1] * factor * (one + beam * _WARM[1]) + lamp * _LAMP[1]
+            blue = colours[polygon, 2] * factor * (one + beam * _WARM[2]) + lamp * _LAMP[2]
             image[row, column] = _packed(
-                min(most, fog[0] + clear * (red - fog[0])),
-                min(most, fog[1] + clear * (green - fog[1])),
-                min(most, fog[2] + clear * (blue - fog[2])),
+                _tone(red, mirror, clear, fog[0]),
+                _tone(green, mirror, clear, fog[1]),
+                _tone(blue, mirror, clear, fog[2]),
             )

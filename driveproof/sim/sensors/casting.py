@@ -19,6 +19,22 @@ _BUMP_M, _LEAST_STEP_M, _CLOSE_M, _HALVINGS = 0.12, 0.25, 0.02, 10
 
 
 @numba.njit(nogil=True, cache=True)
+def _enter(start: Float, heading: Float, half: Float) -> tuple[float, int]:
+    """How far along a ray a box begins, in the box's frame, and through which side; -1 if it is missed."""
+    enter, leave, side = -1e30, 1e30, 0
+    for k in range(3):
+        if abs(heading[k]) < 1e-12:
+            if abs(start[k]) > half[k]:
+                return -1.0, 0
+            continue
+        one, two = (-half[k] - start[k]) / heading[k], (half[k] - start[k]) / heading[k]
+        if min(one, two) > enter:
+            enter, side = min(one, two), k
+        leave = min(leave, max(one, two))
+    return (enter, side) if enter <= leave else (-1.0, 0)
+
+
+@numba.njit(nogil=True, cache=True)
 def cast_boxes(
     azimuth: Float,
     elevation: Float,
@@ -65,21 +81,12 @@ def cast_boxes(
                 if abs(elevation[channel] - rise) > tall:
                     continue
                 ce, se = level[channel], upward[channel]
-                enter, leave, side = -1e30, 1e30, 0
                 for k in range(3):
                     heading[k] = (
                         axes[box, 0, k] * ce * ca + axes[box, 1, k] * ce * sa + axes[box, 2, k] * se
                     )
-                    if abs(heading[k]) < 1e-12:
-                        if abs(start[k]) > half[box, k]:
-                            leave = -1e30
-                        continue
-                    one = (-half[box, k] - start[k]) / heading[k]
-                    two = (half[box, k] - start[k]) / heading[k]
-                    if min(one, two) > enter:
-                        enter, side = min(one, two), k
-                    leave = min(leave, max(one, two))
-                if 0.0 < enter <= leave and enter < distance[channel, column]:
+                enter, side = _enter(start, heading, half[box])
+                if 0.0 < enter < distance[channel, column]:
                     distance[channel, column] = enter
                     cosine[channel, column] = abs(heading[side])
                     found[channel, column] = box
@@ -96,6 +103,27 @@ def _height(heights: Float32, west: float, south: float, cell: float, x: float, 
     low = heights[j, i] * (1.0 - u) + heights[j, i + 1] * u
     high = heights[j + 1, i] * (1.0 - u) + heights[j + 1, i + 1] * u
     return float(low * (1.0 - v) + high * v)
+
+
+@numba.njit(nogil=True, cache=True)
+def _touch(
+    heights: Float32,
+    west: float,
+    south: float,
+    cell: float,
+    ray: tuple[float, float, float, float, float, float],
+    low: float,
+    high: float,
+) -> float:
+    """Where between ``low`` and ``high`` a ray (origin, direction) goes through the ground, by halving."""
+    for _ in range(_HALVINGS):
+        t = (low + high) / 2.0
+        ground = _height(heights, west, south, cell, ray[0] + t * ray[3], ray[1] + t * ray[4])
+        if ray[2] + t * ray[5] > ground:
+            low = t
+        else:
+            high = t
+    return (low + high) / 2.0
 
 
 @numba.njit(nogil=True, cache=True)
@@ -142,15 +170,8 @@ def cast_ground(
                 here += max((gap - _BUMP_M) / closing, _LEAST_STEP_M)
             if not hit:
                 continue
-            low, high = before, min(here + _LEAST_STEP_M, limit)
-            for _ in range(_HALVINGS):
-                t = (low + high) / 2.0
-                ground = _height(heights, west, south, cell, origin[0] + t * dx, origin[1] + t * dy)
-                if origin[2] + t * dz > ground:
-                    low = t
-                else:
-                    high = t
-            t = (low + high) / 2.0
+            ray = (origin[0], origin[1], origin[2], dx, dy, dz)
+            t = _touch(heights, west, south, cell, ray, before, min(here + _LEAST_STEP_M, limit))
             x, y = origin[0] + t * dx, origin[1] + t * dy
             ground = _height(heights, west, south, cell, x, y)
             east = (_height(heights, west, south, cell, x + cell, y) - ground) / cell
