@@ -18,16 +18,18 @@ log = logging.getLogger(__name__)
 #: The stream of world snapshots; real servers give it this number too.
 WORLD_STREAM = 1
 #: Bytes that may wait in the transport of one subscriber before its frames are queued.
-HIGH_WATER = 8 * 2**20
+HIGH_WATER = 2**20
 #: Frames and bytes that may wait in the queue of one subscriber; the newest frame is always kept.
 QUEUED_FRAMES = 64
 QUEUED_BYTES = 64 * 2**20
+#: Bytes that may wait in all queues together.
+ALL_QUEUED_BYTES = 256 * 2**20
 #: Seconds that a connection may take to say which stream it wants.
 GREETING_S = 10.0
 #: Seconds without any progress after which the system gives up a subscriber whose machine is gone.
 DEAD_PEER_S = 30
 #: Connections that may be open at once.
-MAX_CONNECTIONS = 1024
+MAX_CONNECTIONS = 512
 
 _TOKEN = struct.Struct("<IHBB16s")
 _LENGTH = struct.Struct("<I")
@@ -68,6 +70,7 @@ class StreamHub:
     def __init__(self, greet: Callable[[int], bytes | None]) -> None:
         self.port = 0
         self.dropped = 0
+        self.queued_bytes = 0
         self._greet = greet
         self._next = WORLD_STREAM
         self._open: dict[int, set[Subscriber]] = {}
@@ -230,7 +233,7 @@ class Subscriber(asyncio.Protocol):
         """Forget the connection."""
         if hasattr(self, "_deadline"):
             self._deadline.cancel()
-        self._queue.clear()
+        self._forget()
         self._hub.leave(self, self._stream)
 
     def pause_writing(self) -> None:
@@ -241,9 +244,7 @@ class Subscriber(asyncio.Protocol):
         """The transport is empty again: send what waited."""
         self._is_full = False
         while self._queue and not self._is_full:
-            frame = self._queue.popleft()
-            self._queued_bytes -= len(frame)
-            self._transport.write(frame)
+            self._transport.write(self._take())
         if not self._queue:
             self.patience = True
             self._hub.made_room()
@@ -259,21 +260,35 @@ class Subscriber(asyncio.Protocol):
             self._transport.write(frame)
             return
         while self._queue and (
-            len(self._queue) >= QUEUED_FRAMES or self._queued_bytes + len(frame) > QUEUED_BYTES
+            len(self._queue) >= QUEUED_FRAMES
+            or self._queued_bytes + len(frame) > QUEUED_BYTES
+            or self._hub.queued_bytes + len(frame) > ALL_QUEUED_BYTES
         ):
-            self._queued_bytes -= len(self._queue.popleft())
+            self._take()
             self._hub.dropped += 1
         self._queue.append(frame)
         self._queued_bytes += len(frame)
+        self._hub.queued_bytes += len(frame)
 
     def close(self) -> None:
-        """Close once everything was sent."""
-        self._queue.clear()
+        """Close once the transport has sent what it has."""
+        self._forget()
         self._transport.close()
 
     def abort(self) -> None:
         """Close at once."""
         self._transport.abort()
+
+    def _take(self) -> bytes:
+        """The oldest frame of the queue."""
+        frame = self._queue.popleft()
+        self._queued_bytes -= len(frame)
+        self._hub.queued_bytes -= len(frame)
+        return frame
+
+    def _forget(self) -> None:
+        while self._queue:
+            self._take()
 
     def _give_up(self) -> None:
         log.warning("a connection to the streaming port said no stream number, closed")

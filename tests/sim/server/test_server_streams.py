@@ -119,13 +119,14 @@ def test_a_slow_reader_loses_its_oldest_frames_and_memory_stays_bounded() -> Non
             waiting = [s for s in many._connections if s._queue]
             assert len(waiting) == 1
             held = sum(len(f) for f in waiting[0]._queue)
-            assert held <= streams.QUEUED_BYTES
+            assert held == many.queued_bytes <= streams.QUEUED_BYTES
             assert many.dropped > 0
             seen = []
             while not seen or seen[-1] != count - 1:
                 seen.append(struct.unpack("<I", (await receive(slow))[:4])[0])
             assert seen == sorted(set(seen)), "frames are in their order, each at most once"
             assert len(seen) + many.dropped == count
+            assert many.queued_bytes == 0
             slow_writer.close()
             quick_writer.close()
 
