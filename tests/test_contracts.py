@@ -24,6 +24,7 @@ ROOM = {
     "evaluate": "evaluation",
     "judge_sft": "training",
     "judge_evaluate": "evaluation",
+    "humans": "evaluation",
 }
 # Where a stage writes, where it is not a folder of its own name.
 OUTS = {"collect": {"data/raw"}, "report": {"reports/index.html"}}

@@ -24,6 +24,7 @@ GROUPS = (
     "maps",
     "codebook",
     "mcq",
+    "judge",
     "policy",
     "score",
     "evaluate",

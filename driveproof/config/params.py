@@ -13,6 +13,7 @@ from driveproof.config.base import Section, Seed
 from driveproof.config.codebook import CodebookParams
 from driveproof.config.collect import CollectParams
 from driveproof.config.evaluate import EvaluateParams
+from driveproof.config.humans import HumansParams
 from driveproof.config.judge import JudgeEvaluateParams, JudgeParams, JudgeSftParams
 from driveproof.config.mcq import McqParams
 from driveproof.config.publish import PublishParams
@@ -45,6 +46,7 @@ class Params(Section):
     judge: JudgeParams = JudgeParams()
     judge_sft: JudgeSftParams = JudgeSftParams()
     judge_evaluate: JudgeEvaluateParams = JudgeEvaluateParams()
+    humans: HumansParams = HumansParams()
     report: ReportParams = ReportParams()
     publish: PublishParams = PublishParams()
 

@@ -14,6 +14,7 @@ from driveproof.report.data_sections import (
 )
 from driveproof.report.example import make_example
 from driveproof.report.inputs import read_inputs
+from driveproof.report.judge_sections import humans_section, judge_section
 from driveproof.report.model_sections import evaluation_section, training_section
 from driveproof.validation.page import render_page
 
@@ -39,6 +40,8 @@ def build_report(params: ReportParams, seed: int, root: str | Path = ".") -> Pat
         mcq_section(inputs),
         training_section(inputs),
         evaluation_section(inputs),
+        judge_section(inputs),
+        humans_section(inputs),
     )
     page = render_page(
         "report",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -18,18 +16,17 @@ from driveproof.config.judge import JudgeParams
 from driveproof.datasets.splits import split_scenes
 from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, write_json
+from driveproof.judge.archive import PICTURES, write_pictures
 from driveproof.judge.clips import Clip, Pair, write_clips, write_pairs
-from driveproof.judge.frames import FrameStyle, Looks, draw_frames
+from driveproof.judge.frames import FrameStyle, Looks, draw_frames, encode
 from driveproof.judge.scripted.build import Unit, clips_of, generator, make_unit, pairs_of
 from driveproof.judge.scripted.places import places_of
 from driveproof.judge.scripted.registry import TOPICS
 from driveproof.judge.scripted.stats import statistics_of
 from driveproof.judge.scripted.topics import Setting
 from driveproof.maps import TownMap, load_town
-from driveproof.scene import ImageRef, Scene, write_scenes
-from driveproof.scene.images import Pixels
+from driveproof.scene import Scene, write_scenes
 
-PICTURES = "pictures.tar"
 Progress = Callable[[int, int], None]
 
 
@@ -87,7 +84,7 @@ def write_scripted(
     _check(params, parts)
     with atomic_dir(out) as folder:
         clips = sorted((each for part in parts for each in part.clips), key=lambda c: c[0].key)
-        kept = _write_pictures(clips, folder / PICTURES, Path(out) / PICTURES)
+        kept = write_pictures(clips, folder / PICTURES, Path(out) / PICTURES)
         pairs = sorted((pair for part in parts for pair in part.pairs), key=lambda pair: pair.key)
         scenes = sorted((s for part in parts for s in part.scenes), key=lambda s: s.record_key)
         write_clips(kept, folder / "clips.parquet")
@@ -153,7 +150,7 @@ def _make(job: tuple[JudgeParams, int, str, Sequence[_Order], Mapping[str, str]]
             pictures = draw_frames(
                 made.scene, clip.plan, made.world.roads, setting.shape, style, town, _looks(setting)
             )
-            part.clips.append((clip, tuple(_jpeg(each, params.quality) for each in pictures)))
+            part.clips.append((clip, tuple(encode(each, params.quality) for each in pictures)))
     return part
 
 
@@ -166,17 +163,6 @@ def _looks(setting: Setting) -> Looks:
     )
 
 
-def _jpeg(pixels: Pixels, quality: int) -> bytes:
-    """JPEG with full colour resolution: thin red and blue lines are what these pictures are about."""
-    flags = [
-        cv2.IMWRITE_JPEG_QUALITY, quality,
-        cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444,
-    ]  # fmt: skip
-    done, data = cv2.imencode(".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), flags)
-    assert done  # an 8-bit picture always encodes
-    return data.tobytes()
-
-
 def _check(params: JudgeParams, parts: Sequence[_Part]) -> None:
     found = {(clip.topic, clip.split) for part in parts for clip, _ in part.clips}
     for split, count in params.units.model_dump().items():
@@ -187,20 +173,3 @@ def _check(params: JudgeParams, parts: Sequence[_Part]) -> None:
                     field="judge.towns",
                     hint="name more towns, or raise judge.shares of that split",
                 )
-
-
-def _write_pictures(
-    clips: Sequence[tuple[Clip, tuple[bytes, ...]]], path: Path, final: Path
-) -> list[Clip]:
-    """One archive for all frames, without clock and owner; the clips come back with references to it."""
-    kept = []
-    with tarfile.open(path, "w") as archive:
-        for clip, frames in clips:
-            names = [f"{clip.key.removeprefix('scripted/')}/{n}.jpg" for n in range(len(frames))]
-            for name, data in zip(names, frames, strict=True):
-                member = tarfile.TarInfo(name)
-                member.size = len(data)
-                archive.addfile(member, io.BytesIO(data))
-            refs = tuple(ImageRef(final.as_posix(), name) for name in names)
-            kept.append(replace(clip, frames=refs))
-    return kept
