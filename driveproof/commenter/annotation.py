@@ -25,7 +25,7 @@ def frame_of(
     scenario
         The name of the scenario in route files.
     roles
-        Role actors, if somebody knows them.
+        Role actors, if somebody knows them better than the annotation, where our recorder notes them.
 
     Raises
     ------
@@ -61,8 +61,14 @@ def frame_of(
         far=_point(anno, "x_command_far", "y_command_far"),
         weather={k: float(v) for k, v in anno.get("weather", {}).items() if _is_number(v)},
         cameras=tuple(_cameras(anno.get("sensors", {}))),
-        roles=roles or Roles(),
+        roles=roles or _roles(anno.get("driveproof")),
     )
+
+
+def _roles(beyond: Any) -> Roles:
+    """The roles that our own recorder notes."""
+    noted = beyond.get("roles", {}) if isinstance(beyond, Mapping) else {}
+    return Roles({str(role): tuple(str(n) for n in ids) for role, ids in noted.items()})
 
 
 def _is_number(value: Any) -> bool:

@@ -28,6 +28,8 @@ ENTER_HIGHWAY = frozenset(
     {"HighwayCutIn", "MergerIntoSlowTrafficV2", "InterurbanAdvancedActorFlow"}
 )
 LEAVE_HIGHWAY = frozenset({"HighwayExit", "MergerIntoSlowTraffic", "InterurbanActorFlow"})
+FLOWING = ENTER_HIGHWAY | LEAVE_HIGHWAY | {"SequentialLaneChange"}
+"""Scenarios among others who come fast from behind."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Annotations as Bench2Drive writes them: CARLA's left-handed frame, degrees, half extents.
 
-Beyond the original there is one key ``driveproof``: why the expert drives as it does.
+Beyond the original there is one key ``driveproof``: why the expert drives as it does, and the roles of a scenario.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ class Moment:
         Lidar points by actor id; None estimates them without occlusion.
     decision
         The expert's; None if nobody says why.
+    roles
+        Actor ids by the role that a scenario gives them.
     """
 
     state: WorldState
@@ -71,6 +73,7 @@ class Moment:
     colours: Mapping[int, str]
     points: Mapping[int, int] | None = None
     decision: DriverDecision | None = None
+    roles: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass
@@ -131,9 +134,16 @@ class Annotator:
             "bounding_boxes": boxes,
             "sensors": self._sensors(now.ego_pose, now.points is not None),
         }
-        if now.decision is not None:
-            anno["driveproof"] = self._reason(now.decision)
+        beyond = self._reason(now.decision) if now.decision is not None else {}
+        if now.roles:
+            beyond["roles"] = {role: self._known(ids) for role, ids in sorted(now.roles.items())}
+        if beyond:
+            anno["driveproof"] = beyond
         return anno
+
+    def _known(self, actor_ids: Sequence[int]) -> list[str]:
+        """The numbers of those actors that have been annotated."""
+        return [str(self._numbers[n]) for n in actor_ids if n in self._numbers]
 
     def _reason(self, decision: DriverDecision) -> dict[str, Any]:
         number = self._numbers.get(decision.agent_id) if decision.agent_id is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import cv2
@@ -74,9 +74,16 @@ class Recorder:
         return self._session.attach_sensor("sensor.camera.rgb", attributes, pose, self._ego)
 
     def record(
-        self, state: WorldState, vehicle: Vehicle, decision: DriverDecision | None = None
+        self,
+        state: WorldState,
+        vehicle: Vehicle,
+        decision: DriverDecision | None = None,
+        roles: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
-        """Record a state; ``vehicle`` is the ego as its driver knows it (place on its path)."""
+        """Record a state; ``vehicle`` is the ego as its driver knows it (place on its path).
+
+        ``roles`` are actor ids by the role that a scenario gives them.
+        """
         pictures = {
             mount.folder: self._jpeg(queue.get(state.frame))
             for mount, queue in self._cameras
@@ -95,6 +102,7 @@ class Recorder:
             colours=self._colours,
             points=points,
             decision=decision,
+            roles=roles or {},
         )
         self._sink(self._annotator.annotate(moment), pictures)
         self.frames += 1

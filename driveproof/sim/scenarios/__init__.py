@@ -21,14 +21,16 @@ from driveproof.sim.scenarios.registry import (
 from driveproof.sim.scenarios.routes import RouteResult, RouteShow, run_route, start_route
 from driveproof.sim.scenarios.run import NoStage, ScenarioResult, run_scenario
 from driveproof.sim.scenarios.sheet import Moments, contact_sheet, write_sheet
-from driveproof.sim.scenarios.stage import DriverName, Stage
+from driveproof.sim.scenarios.stage import DriverFactory, DriverName, EgoDriver, Stage
 from driveproof.sim.scenarios.table import summarise, write_report
 
 __all__ = [
     "OPEN",
     "SCENARIOS",
     "Context",
+    "DriverFactory",
     "DriverName",
+    "EgoDriver",
     "Moments",
     "NoPlace",
     "NoStage",

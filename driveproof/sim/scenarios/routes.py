@@ -19,7 +19,7 @@ from driveproof.sim.scenarios.context import Context
 from driveproof.sim.scenarios.places import NoPlace
 from driveproof.sim.scenarios.registry import SCENARIOS
 from driveproof.sim.scenarios.run import seeded
-from driveproof.sim.scenarios.stage import DriverName, Stage, Watch
+from driveproof.sim.scenarios.stage import DriverFactory, DriverName, Stage, Watch, name_of
 
 AHEAD_M = 90.0
 """Metres before its trigger at which a scenario's standing actors come."""
@@ -50,7 +50,7 @@ class RouteShow:
     waiting: list[tuple[float, ScenarioSpec]]
     limit_s: float
     seed: int = 0
-    playing: list[Scenario] = field(default_factory=list)
+    playing: dict[str, Scenario] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     hands_off: bool = False
     _near: float | None = None
@@ -67,12 +67,12 @@ class RouteShow:
     @property
     def done(self) -> bool:
         """Whether every scenario has been told."""
-        return not self.waiting and all(scenario.done for scenario in self.playing)
+        return not self.waiting and all(scenario.done for scenario in self.playing.values())
 
     @property
     def actor_ids(self) -> list[int]:
         """All actors that came."""
-        return [number for scenario in self.playing for number in scenario.actor_ids]
+        return [number for scenario in self.playing.values() for number in scenario.actor_ids]
 
     def step(self, state: WorldState) -> dict[int, Any]:
         """Set up what is near, and let all stories go on."""
@@ -81,16 +81,24 @@ class RouteShow:
         while self.waiting and self.waiting[0][0] - s < AHEAD_M:
             self._set_up(*self.waiting.pop(0))
         controls: dict[int, Any] = {}
-        for scenario in self.playing:
+        for name, scenario in list(self.playing.items()):
             if scenario.done and s > scenario.context.trigger + GONE_M + AHEAD_M:
                 self.stage.session.destroy(scenario.actor_ids)
-            else:
+                continue
+            try:
                 controls |= scenario.step(state)
+            except (NoPlace, SpawnBlocked) as error:
+                self._skip(name, scenario, error)
         return controls
+
+    def _skip(self, name: str, scenario: Scenario, error: Exception) -> None:
+        self.skipped[name] = str(error)
+        self.stage.session.destroy(scenario.actor_ids)
+        self.playing.pop(name, None)
 
     def disturb(self, control: Any) -> Any:
         """What all scenarios make of the ego's control."""
-        for scenario in self.playing:
+        for scenario in self.playing.values():
             control = scenario.disturb(control)
         return control
 
@@ -115,10 +123,9 @@ class RouteShow:
         try:
             scenario.setup(context)
         except (NoPlace, SpawnBlocked) as error:
-            self.skipped[spec.name] = str(error)
-            stage.session.destroy(scenario.actor_ids)
+            self._skip(spec.name, scenario, error)
             return
-        self.playing.append(scenario)
+        self.playing[spec.name] = scenario
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,7 @@ class RouteResult:
     infractions, completion, seconds
         As of a scenario.
     performed, skipped
-        Scenarios that took place, and the others with the reason.
+        Names of the scenarios that took place, and of the others with the reason.
     """
 
     route: str
@@ -170,7 +177,7 @@ def start_route(stage: Stage, spec: RouteSpec) -> Route:
 def run_route(
     session: Session,
     spec: RouteSpec,
-    driver: DriverName = "expert",
+    driver: DriverName | DriverFactory = "expert",
     seed: int = 0,
     watch: Watch | None = None,
 ) -> RouteResult:
@@ -194,10 +201,10 @@ def run_route(
     return RouteResult(
         spec.key,
         spec.town,
-        driver,
+        name_of(driver),
         tuple(stage.criteria.failures),
         round(stage.criteria.completion, 4),
         round(stage.seconds, 3),
-        tuple(type(scenario).__name__ for scenario in show.playing),
+        tuple(show.playing),
         dict(show.skipped),
     )

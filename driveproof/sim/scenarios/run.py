@@ -14,7 +14,14 @@ from driveproof.sim.scenarios.base import Scenario
 from driveproof.sim.scenarios.context import Context
 from driveproof.sim.scenarios.places import NoPlace, Places
 from driveproof.sim.scenarios.registry import SCENARIOS, scenario_type
-from driveproof.sim.scenarios.stage import DriverName, Stage, Watch, slow_down
+from driveproof.sim.scenarios.stage import (
+    DriverFactory,
+    DriverName,
+    Stage,
+    Watch,
+    name_of,
+    slow_down,
+)
 
 ATTEMPTS = 12
 """How often a scenario is set up anew before it is given up."""
@@ -82,7 +89,7 @@ def seeded(seed: int, *key: object) -> np.random.Generator:
 def run_scenario(
     session: Session,
     name: str,
-    driver: DriverName = "expert",
+    driver: DriverName | DriverFactory = "expert",
     seed: int = 0,
     town: str | None = None,
     watch: Watch | None = None,
@@ -91,6 +98,8 @@ def run_scenario(
 
     Parameters
     ----------
+    driver
+        One of ours, or a factory that puts another driver into the ego.
     town
         None takes the session's town if the scenario can be staged there, else the preferred one.
     watch
@@ -111,7 +120,7 @@ def run_scenario(
         session.load_town(wanted)
     reasons = []
     for attempt in range(ATTEMPTS):
-        stage = Stage(session, driver)
+        stage = Stage(session, driver, name)
         scenario = kind()
         try:
             _open(stage, scenario, seeded(seed, name, attempt))
@@ -124,7 +133,7 @@ def run_scenario(
             stage.clear(scenario.actor_ids)
         return ScenarioResult(
             name,
-            driver,
+            name_of(driver),
             seed,
             wanted,
             (start.x, start.y),

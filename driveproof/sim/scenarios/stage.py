@@ -26,6 +26,40 @@ Watch = Callable[[WorldState, int], None]
 """Called with every state and the ego's id."""
 
 
+class Pedals(Protocol):
+    """What an ego's driver does with its car: pedals 0 to 1, steer -1 to 1 (right positive)."""
+
+    @property
+    def throttle(self) -> float:
+        """Of the accelerator."""
+
+    @property
+    def brake(self) -> float:
+        """Of the brake."""
+
+    @property
+    def steer(self) -> float:
+        """Of the wheel."""
+
+
+class EgoDriver(Protocol):
+    """Somebody else who drives the ego."""
+
+    def control(self, state: WorldState) -> Pedals:
+        """What it does until the next tick."""
+
+
+class DriverFactory(Protocol):
+    """Puts a driver into an ego on a stage; ``name`` is what results call it."""
+
+    @property
+    def name(self) -> str:
+        """What results call the driver."""
+
+    def __call__(self, stage: Stage, ego: Any, route: Route) -> EgoDriver:
+        """A driver for the ``carla.Vehicle`` ``ego`` along ``route``."""
+
+
 class Show(Protocol):
     """What happens around the ego: a scenario, or all those of a route."""
 
@@ -65,16 +99,25 @@ class Stage:
     ----------
     session, roads
         The simulator and its town.
+    story
+        The scenario type; "" if there is none or several.
     ego_id, criteria, drivers
         There after :meth:`enter`.
+    show
+        What is being played, from :meth:`play` on.
     seconds
         Simulated, after :meth:`play`.
     """
 
-    def __init__(self, session: Session, driver: DriverName) -> None:
-        if driver not in get_args(DriverName):
+    def __init__(
+        self, session: Session, driver: DriverName | DriverFactory, story: str = ""
+    ) -> None:
+        if isinstance(driver, str) and driver not in get_args(DriverName):
             raise BadInput(f"no driver {driver!r}", hint="expert or oblivious")
         self.session, self.roads, self._driver = session, roads_of(session), driver
+        self.story = story
+        self.show: Show | None = None
+        self._guest: EgoDriver | None = None
         self.ego_id = -1
         self.seconds = 0.0
 
@@ -95,14 +138,16 @@ class Stage:
         self.drivers = Drivers(self.session, self.roads)
         if self._driver == "expert":
             ExpertDriver(self.drivers, ego, route)
-        else:
+        elif self._driver == "oblivious":
             ObliviousDriver(self.drivers, ego, route, cruise)
+        else:
+            self._guest = self._driver(self, ego, route)
         self.criteria = Criteria(self.session, self.ego_id, route)
         self.session.tick()
 
     def play(self, show: Show, watch: Watch | None = None) -> None:
         """Tick until the ego is through, or fails, or time is over."""
-        session, ego = self.session, self.ego_id
+        session, ego, self.show = self.session, self.ego_id, show
         state = session.tick()
         begin, stop = state.time, np.inf
         while True:
@@ -117,7 +162,10 @@ class Stage:
             if late or self.criteria.ended or state.time >= stop:
                 break
             actors = show.step(state)
-            controls = self.drivers.decide(state)
+            if self._guest is not None:
+                controls = {ego: as_control(self._guest.control(state))}
+            else:
+                controls = self.drivers.decide(state)
             if self._driver == "oblivious" and show.hands_off:
                 controls[ego].steer = 0.0
             controls[ego] = show.disturb(controls[ego])
@@ -129,6 +177,18 @@ class Stage:
     def clear(self, actors: Iterable[int] = ()) -> None:
         """Take the ego and the others off the stage."""
         self.session.destroy([*actors, self.ego_id])
+
+
+def name_of(driver: DriverName | DriverFactory) -> str:
+    """What results call a driver."""
+    return driver if isinstance(driver, str) else driver.name
+
+
+def as_control(pedals: Pedals) -> Any:
+    """A ``carla.VehicleControl``."""
+    import carla
+
+    return carla.VehicleControl(pedals.throttle, pedals.steer, pedals.brake)
 
 
 def slow_down(route: Route, top_speed: float) -> Route:
