@@ -144,7 +144,7 @@ def far_ahead(town_map, start, metres: float, dice: random.Random):
     return waypoint.transform.location
 
 
-@pytest.mark.parametrize(("town", "number"), [("Town01", 3), ("Town10HD", 5), ("Town03", 40)])
+@pytest.mark.parametrize(("town", "number"), [("Town01", 3), ("Town10HD", 5)])
 def test_an_agent_reaches_its_goal(enter, town: str, number: int) -> None:
     world = enter(town)
     start = world.get_map().get_spawn_points()[number]
@@ -157,7 +157,7 @@ def test_an_agent_reaches_its_goal(enter, town: str, number: int) -> None:
     bump.listen(hits.append)
     for _ in range(10):
         world.tick()
-    agent = Agent(car, far_ahead(world.get_map(), start.location, 160.0, random.Random(number)))
+    agent = Agent(car, far_ahead(world.get_map(), start.location, 120.0, random.Random(number)))
     assert len(agent.way) > 20
     for light in agent.lights:
         light.set_green_time(4.0)
