@@ -18,6 +18,8 @@ FOLLOW_M = 40.0
 """Metres ahead within which a careful puppet sees others."""
 KEEP_M = 2.5
 """Metres that a careful puppet keeps to who stands before it."""
+SAME_WAY = 0.6
+"""Cosine of the angle up to which another one goes the same way."""
 FIRM = 4.5
 """Deceleration with which a careful puppet stops behind others, m/s²."""
 
@@ -35,7 +37,7 @@ class Puppet:
     accel, brake
         Its strength, m/s².
     careful
-        Whether it keeps its distance to those before it.
+        Whether it keeps its distance to those who go the same way before it.
     """
 
     vehicle: Vehicle
@@ -80,9 +82,9 @@ def _safe_speed(actor: ActorState, state: WorldState) -> float:
         ahead, aside = dx * cos + dy * sin, abs(dy * cos - dx * sin)
         if not 0.0 < ahead < FOLLOW_M or aside > (actor.width + other.width) / 2.0 + 0.3:
             continue
-        turn = abs(math.cos(other.heading - actor.heading))
-        reach = (actor.length + turn * other.length + (1.0 - turn) * other.width) / 2.0
-        gap = max(ahead - reach - KEEP_M, 0.0)
+        if math.cos(other.heading - actor.heading) < SAME_WAY:
+            continue  # who crosses has to wait: its driver cannot rely on more
+        gap = max(ahead - (actor.length + other.length) / 2.0 - KEEP_M, 0.0)
         along = max(other.vx * cos + other.vy * sin, 0.0)
         safe = min(safe, math.sqrt(along * along + 2.0 * FIRM * 0.6 * gap))
     return safe

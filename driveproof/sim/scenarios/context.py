@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
 from driveproof.maps import SignalKind
 from driveproof.scene import LightState
@@ -16,7 +17,7 @@ from driveproof.sim.criteria import Criteria
 from driveproof.sim.drivers import Crossing, Path, Roads
 from driveproof.sim.routes import Parameter, Place
 from driveproof.sim.scenarios.cast import Cast, Puppet
-from driveproof.sim.scenarios.places import Conflict, NoPlace, conflicts, crossing_at
+from driveproof.sim.scenarios.places import Conflict, NoPlace, conflicts, crossing_at, meeting
 
 WAITING, WAITING_M = 0.5, 40.0
 """Slower than the first (m/s) and nearer than the second (m), the ego waits for something."""
@@ -123,8 +124,11 @@ class Context:
     # --- the road ----------------------------------------------------------------------------------
 
     def pose(self, s: float, offset: float = 0.0) -> Float:
-        """Pose ``[3]`` at ``s``, ``offset`` metres to the left."""
-        return self.path.pose(s, offset)
+        """Pose ``[3]`` at ``s``, ``offset`` metres to the left; before its begin the way is straight."""
+        pose = self.path.pose(s, offset)
+        if s < 0.0:
+            pose[:2] += s * np.array([np.cos(pose[2]), np.sin(pose[2])])
+        return pose
 
     def height(self, s: float) -> float:
         """Height of the road, m."""
@@ -151,6 +155,29 @@ class Context:
         """The ways that meet the ego's in a junction."""
         end, junction = crossing.end, crossing.junction_id
         return conflicts(self.roads, self.path, crossing.start, end, junction)
+
+    def named_way(self, after: float) -> Conflict | None:
+        """The way of the actors that a route file names, where it first meets the ego's beyond ``after``; None if none.
+
+        Raises
+        ------
+        NoPlace
+            If no road leads there, or it does not meet the ego's way.
+        """
+        begin, end = self.at("start_actor_flow"), self.at("end_actor_flow")
+        if begin is None or end is None:
+            return None
+        town = self.roads.town
+        lane = town.nearest_lane([begin.x, begin.y])
+        part = town.lanes.points(int(lane.lane[0]))
+        heading = float(np.interp(lane.arc[0], town.lanes.arc[part], town.lanes.heading[part]))
+        try:
+            route = town.route([begin.x, begin.y, heading], [end.x, end.y])
+        except BadInput as error:
+            raise NoPlace(f"the flow of the route file: {error}") from None
+        ways = list(dict.fromkeys(route.lanes.tolist()))
+        back = self.roads.walk_back(ways[0], 160.0, self.roads.straightest)
+        return meeting(self.path, after, self.roads.path([*back, *ways]))
 
     def beside(self, s: float, side: int) -> float | None:
         """Offset of the neighbour lane of the same direction, left (1) or right (-1); None if there is none."""

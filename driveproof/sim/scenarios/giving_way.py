@@ -14,6 +14,8 @@ from driveproof.sim.scenarios.base import Scenario, Setting
 from driveproof.sim.scenarios.places import NoPlace, Places
 
 AMBULANCE = "vehicle.ford.ambulance"
+BODY_M = 8.0
+"""Metres of way that an ambulance needs behind the ego's."""
 OVERLAP_M = 0.3
 """Metres by which the oncoming vehicles' bodies reach into the ego's, if it stays in the middle."""
 EGO_HALF = 0.95
@@ -87,7 +89,9 @@ class YieldToEmergencyVehicle(Scenario):
     def story(self) -> Iterator[None]:
         """It appears behind the ego and keeps behind it until the way is free."""
         context = self.context
-        s = context.ego_s - min(context.number("distance", 28.0), context.ego_s - 6.0)
+        distance = context.number("distance", 28.0)
+        yield from self.until(lambda: context.ego_s > distance + BODY_M)
+        s = context.ego_s - distance
         speed = max(context.ego_speed, 6.0) + 6.0
         ambulance = context.puppet(
             "emergency", AMBULANCE, context.path, s, speed, careful=True, brake=4.0

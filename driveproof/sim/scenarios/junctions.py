@@ -23,6 +23,8 @@ from driveproof.sim.scenarios.streams import stream
 TURNS = (Command.LEFT, Command.RIGHT)
 TOO_LATE_S = 2.4
 """Seconds before the ego from which the others no longer keep pace with it."""
+SHORTEST_M = 20.0
+"""Metres before a junction from which somebody can come at all."""
 AHEAD = (Command.STRAIGHT, Command.FOLLOW)
 
 
@@ -69,8 +71,14 @@ class _AtJunction(Scenario):
             self.context.hold_lights(self.crossing, LightState.GREEN)
 
     def conflict(self) -> Conflict:
-        """Somebody's way that meets the ego's."""
-        found = [c for c in self.context.conflicts(self.crossing) if self._wanted(c)]
+        """Somebody's way that meets the ego's: that of the route file, or one of the junction."""
+        named = self.context.named_way(self.crossing.start)
+        if named is not None:
+            return named
+        every = [c for c in self.context.conflicts(self.crossing) if c.start > SHORTEST_M]
+        # where a route file has it otherwise than we would, somebody comes from anywhere
+        ahead = [c for c in every if c.command in AHEAD]
+        found = [c for c in every if self._wanted(c)] or ahead or every
         side = self.context.word("direction", "")
         preferred = list(sides_of(found, side)) or found
         if not preferred:
@@ -135,6 +143,7 @@ class NonSignalizedJunctionLeftTurn(_Stream):
     controls = ("none", "yield")
     commands = (Command.LEFT,)
     sides = ("oncoming", "left")
+    others = AHEAD
 
 
 class NonSignalizedJunctionRightTurn(_Stream):
@@ -154,6 +163,7 @@ class EnterActorFlow(_Stream):
     controls = ("none", "yield")
     commands = TURNS
     sides = ("left", "right", "oncoming")
+    others = AHEAD
     joins = True
     count = 5
 
@@ -164,6 +174,7 @@ class VanillaNonSignalizedTurn(_Stream):
     controls = ("none", "yield")
     commands = TURNS
     sides = ("left", "right", "oncoming")
+    others = AHEAD
     count = 2
 
 

@@ -8,9 +8,12 @@ from driveproof.sim.drivers.fleet import random_vehicle
 from driveproof.sim.scenarios.base import Scenario, Setting
 from driveproof.sim.scenarios.places import Places
 
+CRAWL = 0.5
+"""m/s: who stands for good may be passed, who crawls is waited for."""
+
 
 class HardBreakRoute(Scenario):
-    """The vehicle ahead brakes to a stop without warning, waits, and drives on."""
+    """The vehicle ahead brakes hard to a crawl without warning, and drives on some seconds later."""
 
     @classmethod
     def place(cls, places: Places) -> Setting:
@@ -27,7 +30,7 @@ class HardBreakRoute(Scenario):
             "lead", model.type_id, context.path, s, speed, model.colour, brake=7.0
         )
         yield from self.seconds(context.uniform(1.0, 2.5))
-        lead.speed = 0.0
+        lead.speed = CRAWL
         yield from self.seconds(context.uniform(3.6, 4.2))
         place, lead.speed = lead.s, 14.0
         yield from self.ego_past(place)

@@ -216,6 +216,21 @@ def _first_meeting(other: Path, begin: float, end: float, own: Float) -> tuple[f
     return (other.index(begin) + row) * 0.5, int(distance[row].argmin())
 
 
+def meeting(path: Path, after: float, other: Path) -> Conflict:
+    """Where another way first meets the ego's beyond ``after``; NoPlace if it does not."""
+    own = path.xy[path.index(after) : path.index(path.length) + 1]
+    found = _first_meeting(other, 0.0, other.length, own)
+    if found is None:
+        raise NoPlace("the flow of the route file does not meet the ego's way")
+    s, index = found
+    ego_s = (path.index(after) + index) * 0.5
+    start = next((c.start for c in other.crossings if c.end > s), s)
+    turned = float(other.heading[other.index(min(start, s) - 1.0)])
+    side = _side(turned - float(path.heading[path.index(after - 1.0)])) or "left"
+    joins = _alongside(other, s + 5.0, path, ego_s + 5.0)
+    return Conflict(other, s, ego_s, min(start, s), side, Command.FOLLOW, joins)
+
+
 def _alongside(other: Path, s: float, path: Path, ego_s: float) -> bool:
     turned = float(other.heading[other.index(s)]) - float(path.heading[path.index(ego_s)])
     return bool(np.cos(turned) > 0.8)
