@@ -123,7 +123,7 @@ def _ground_from_above(view: View, frame: _Frame, range_m: float) -> Image:
     raster.draw(mesh)
     colours = _NOON.lit(mesh.colour, mesh.normals, mesh.shines)
     looks = Looks(colours, mesh.texture, mesh.shines, mesh.anchor)
-    image = shade(raster, looks, np.zeros((side, side), dtype=np.uint8), _NOON)
+    image = shade(raster, looks, _NOON)
     size = (frame.px, frame.px)
     small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
     return np.ascontiguousarray(small[..., 2::-1])

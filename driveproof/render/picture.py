@@ -15,8 +15,8 @@ from driveproof.render.labels import Label
 from driveproof.render.lamps import DARK, Glows
 from driveproof.render.light import Light
 from driveproof.render.mesh import EMPTY, Mesh
-from driveproof.render.raster import Lens, Raster
-from driveproof.render.scenery import DETAIL_M, REACH_M, Part, Scenery
+from driveproof.render.raster import Buffers, Lens, Raster
+from driveproof.render.scenery import REACH_M, Part, Scenery
 from driveproof.render.shading import BEAM, SHADOW, Looks, shade
 from driveproof.render.terrain import plain
 from driveproof.render.things import Things
@@ -66,7 +66,7 @@ class Picture:
     """A scene through a lens. Draws once; ``rgb``, ``depth``, ``labels`` and ``owners`` are look-ups."""
 
     def __init__(
-        self, scene: Scene, lens: Lens, *, detail: float = DETAIL_M, reach: float = REACH_M
+        self, scene: Scene, lens: Lens, buffers: Buffers | None = None, *, reach: float = REACH_M
     ) -> None:
         self.scene, self.lens = scene, lens
         bodies = [_in_sight(things, lens) for things in (scene.things, *scene.fixed)]
@@ -75,12 +75,12 @@ class Picture:
             Part(scene.lettering.near(lens)),
         ]
         if scene.scenery is not None:
-            tiles, low = scene.scenery.seen_by(lens, detail, reach)
+            tiles, low = scene.scenery.seen_by(lens, reach=reach)
             land = plain(lens.origin[:2], low - _PLAIN_DROP_M, 0.5 * reach)
             self._parts += [*tiles, Part(land)]
         else:
             self._parts.append(Part(plain(lens.origin[:2], 0.0, 0.0)))
-        self.raster = Raster(lens)
+        self.raster = Raster(lens, buffers)
         for part in self._parts:
             self.raster.draw(part.mesh)
 
@@ -109,16 +109,15 @@ class Picture:
     def bgra(self, light: Light, samples: int = 1) -> Image:
         """``[H, W, 4]`` blue, green, red, 255; ``samples`` pixels a side will be averaged to one."""
         lens, things = self.lens, self.scene.things
-        mask = np.zeros((lens.height, lens.width), dtype=np.uint8)
         close = np.linalg.norm(things.centres - lens.origin, axis=1) < SHADOWS_M
         if light.night > 0.0:
-            self.raster.cover(self.scene.beams, mask, BEAM, 0.6)
+            self.raster.cover(self.scene.beams, BEAM, 0.6)
         if light.night < 1.0:
             shadows = things.where(close).shadows(np.array(light.sun))
-            self.raster.cover(shadows, mask, SHADOW, 0.12)
+            self.raster.cover(shadows, SHADOW, 0.12)
         colours = np.concatenate([part.colours(light) for part in self._parts])
         looks = Looks(colours, *(self.column(name) for name in ("texture", "shines", "anchor")))
-        image = shade(self.raster, looks, mask, light)
+        image = shade(self.raster, looks, light)
         self._shine(image, light, samples)
         if light.rain > 0.0:
             _streaks(image, light.rain, self.scene.seed)

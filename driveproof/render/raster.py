@@ -63,13 +63,31 @@ class Lens:
         return inside
 
 
-class Raster:
-    """The buffers of one picture: polygon numbers (-1 is nothing) and one over the depth (0 is infinity)."""
+class Buffers:
+    """Memory for pictures of one size. A camera that keeps it spares the system new pages for each picture."""
 
-    def __init__(self, lens: Lens) -> None:
+    def __init__(self, width: int, height: int) -> None:
+        self.ids: Ids = np.empty((height, width), dtype=np.int32)
+        self.inverse: Float32 = np.empty((height, width), dtype=np.float32)
+        self.mask: Mask = np.empty((height, width), dtype=np.uint8)
+        self.image: NDArray[np.uint32] = np.empty((height, width), dtype=np.uint32)
+
+
+class Raster:
+    """One picture: polygon numbers ``ids`` (-1 is nothing) and one over the depth, ``inverse`` (0 is infinity), ``[H, W]``.
+
+    ``mask`` and ``image`` are room for what is made of them. Buffers that are given are overwritten, and hold
+    until they are given again.
+    """
+
+    def __init__(self, lens: Lens, buffers: Buffers | None = None) -> None:
         self.lens = lens
-        self.ids: Ids = np.full((lens.height, lens.width), -1, dtype=np.int32)
-        self.inverse: Float32 = np.zeros((lens.height, lens.width), dtype=np.float32)
+        buffers = buffers or Buffers(lens.width, lens.height)
+        self.ids, self.inverse = buffers.ids, buffers.inverse
+        self.mask, self.image = buffers.mask, buffers.image
+        self.ids.fill(-1)
+        self.inverse.fill(0.0)
+        self.mask.fill(0)
         self._count = 0
 
     def draw(self, mesh: Mesh) -> int:
@@ -88,15 +106,15 @@ class Raster:
             )
         return first
 
-    def cover(self, mesh: Mesh, mask: Mask, value: int, reach: float) -> None:
-        """Write ``value`` into ``mask`` ``[H, W]`` where the mesh lies within ``reach`` metres of what is seen."""
+    def cover(self, mesh: Mesh, value: int, reach: float) -> None:
+        """Write ``value`` into the mask where the mesh lies within ``reach`` metres of what is seen."""
         if len(mesh):
             _cover(
                 mesh.corners,
                 mesh.first,
                 self.lens.numbers,
                 self.inverse,
-                mask,
+                self.mask,
                 value,
                 np.float32(reach),
             )

@@ -42,10 +42,9 @@ class Looks:
     anchor: Float32
 
 
-def shade(raster: Raster, looks: Looks, mask: Mask, light: Light) -> NDArray[np.uint8]:
-    """BGRA ``[H, W, 4]`` of a raster; ``mask`` ``[H, W]`` says where there are shadows and beams."""
+def shade(raster: Raster, looks: Looks, light: Light) -> NDArray[np.uint8]:
+    """BGRA ``[H, W, 4]`` of a raster, in its image; its mask says where there are shadows and beams."""
     lens = raster.lens
-    image = np.empty((lens.height, lens.width), dtype=np.uint32)
     _shade(
         raster.ids,
         raster.inverse,
@@ -53,7 +52,7 @@ def shade(raster: Raster, looks: Looks, mask: Mask, light: Light) -> NDArray[np.
         looks.texture,
         looks.shines,
         looks.anchor,
-        mask,
+        raster.mask,
         lens.numbers.astype(np.float32),
         light.air,
         light.sky,
@@ -61,9 +60,9 @@ def shade(raster: Raster, looks: Looks, mask: Mask, light: Light) -> NDArray[np.
         np.float32(light.night),
         np.float32(light.wet),
         np.float32(0.35 + 0.3 * (1.0 - light.contrast)),
-        image,
+        raster.image,
     )
-    return image.view(np.uint8).reshape(lens.height, lens.width, 4)
+    return raster.image.view(np.uint8).reshape(lens.height, lens.width, 4)
 
 
 @numba.njit(nogil=True, cache=True, inline="always")

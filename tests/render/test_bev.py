@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from driveproof.geometry import poses_to_world
+from driveproof.geometry import points_to_world, poses_to_world
 from driveproof.maps import LaneKind, TownMap
-from driveproof.render import Box, LightView, View, render_bev
+from driveproof.render import Box, DebugShape, LightView, View, render_bev
 from driveproof.render.buildings import build_blocks
 from driveproof.scene import LightState
 
@@ -71,3 +71,21 @@ def test_no_building_stands_on_a_lane(town: TownMap) -> None:
         assert not ((np.abs(x) < length / 2.0) & (np.abs(y) < width / 2.0)).any()
     again = build_blocks(town.lanes)
     assert np.array_equal(blocks.sizes, again.sizes)
+
+
+def test_drawn_shapes_lie_where_they_were_drawn(view: View, ego: np.ndarray) -> None:
+    def world(x: float, y: float) -> np.ndarray:
+        return np.append(points_to_world([x, y], ego), 0.0)
+
+    shapes = (
+        DebugShape("point", world(20.0, 0.0)[None], (255, 0, 255), 0.8),
+        DebugShape("line", np.stack([world(0.0, 10.0), world(30.0, 10.0)]), (0, 255, 255), 0.5),
+        DebugShape("arrow", np.stack([world(0, -10), world(25, -10)]), (255, 255, 0), 0.5),
+        DebugShape("string", world(-20.0, 0.0)[None], (1, 2, 3), text="here"),
+    )
+    plain = render_bev(view, 40.0, 400)
+    drawn = render_bev(replace(view, shapes=shapes), 40.0, 400)
+    assert drawn[200 - 100, 200].tolist() == [255, 0, 255]
+    assert drawn[200 - 75, 200 - 50].tolist() == [0, 255, 255]
+    assert drawn[200 - 60, 200 + 50].tolist() == [255, 255, 0]
+    assert (plain[280:310, 200:260] != drawn[280:310, 200:260]).any()

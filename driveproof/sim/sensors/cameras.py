@@ -15,7 +15,7 @@ from driveproof.geometry.arrays import Float32
 from driveproof.render.labels import Label
 from driveproof.render.light import light_of
 from driveproof.render.picture import Picture
-from driveproof.render.raster import Lens
+from driveproof.render.raster import Buffers, Lens
 from driveproof.render.sketch import sketch
 from driveproof.sim.engine.pose import rotation_matrices
 from driveproof.sim.sensors.base import Sensor
@@ -29,7 +29,7 @@ Pixels = NDArray[np.uint8]
 
 _HEADER = struct.Struct("<IIf")
 #: Largest side of a picture; 24 bits of depth reach this far, metres.
-MAX_SIDE, DEPTH_M = 8192, 1000.0
+MAX_SIDE, DEPTH_M = 4096, 1000.0
 _DEPTH_STEPS = 2**24 - 1
 #: Cameras that look down as steeply as this (sine) show what clients draw: a driver's must not.
 FROM_ABOVE = -0.86
@@ -43,6 +43,7 @@ class CameraSensor(Sensor):
         self.width = self.whole("image_size_x", 800, 1, MAX_SIDE)
         self.height = self.whole("image_size_y", 600, 1, MAX_SIDE)
         self.fov = self.number("fov", 90.0, 1.0, 175.0)
+        self._buffers = Buffers(self.width, self.height)
 
     def lens(self) -> Lens:
         """Where it is now."""
@@ -53,7 +54,7 @@ class CameraSensor(Sensor):
 
     def picture(self, engine: Engine) -> Picture:
         """What it sees now."""
-        return Picture(scene_of(engine), self.lens())
+        return Picture(scene_of(engine), self.lens(), self._buffers)
 
     def measure(self, engine: Engine) -> bytes:
         """See :class:`Sensor`: width, height, field of view, then B, G, R, A row by row from the top left."""
@@ -86,9 +87,8 @@ class DepthCamera(CameraSensor):
 
     def pixels(self, picture: Picture, engine: Engine) -> Pixels:
         """See :class:`CameraSensor`."""
-        words = np.empty((self.height, self.width), dtype=np.uint32)
-        encode_depth(picture.raster.inverse, words)
-        return _bytes(words)
+        encode_depth(picture.raster.inverse, picture.raster.image)
+        return _bytes(picture.raster.image)
 
 
 class SemanticCamera(CameraSensor):
@@ -125,7 +125,8 @@ class NormalsCamera(CameraSensor):
 def _painted(picture: Picture, words: NDArray[Any], sky: int = Label.SKY << 16) -> Pixels:
     """Each polygon as its word of ``words`` ``[P]`` (blue lowest), with full alpha."""
     table = np.append(words, sky).astype(np.uint32) | np.uint32(0xFF000000)
-    return _bytes(table[picture.raster.ids])
+    np.take(table, picture.raster.ids, mode="wrap", out=picture.raster.image)
+    return _bytes(picture.raster.image)
 
 
 def _bytes(words: NDArray[np.uint32]) -> Pixels:

@@ -330,3 +330,20 @@ def test_events_come_from_what_changes(world: World) -> None:
     pixels, _ = project(corners(car), eye)
     assert found["y"].min() >= pixels[:, 1].min() - 2
     assert set(np.unique(found["pol"]).tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    "pose",
+    [
+        Pose3(1e7, -1e7, 3.0),
+        Pose3(0.0, 0.0, -500.0, pitch=1.0),
+        Pose3(100.0, 0.0, 9e4, pitch=-math.pi / 2),
+        Pose3(roll=math.pi, pitch=0.7, z=2.0),
+    ],
+)
+def test_cameras_anywhere_give_a_picture(world: World, pose: Pose3) -> None:
+    values = world.engine.library["sensor.camera.rgb"].values(SIZE)
+    actor = world.engine.spawn("sensor.camera.rgb", values, pose)
+    picture = image(world, actor)
+    assert picture.shape == (450, 800, 4)
+    assert (picture[..., 3] == 255).all()
