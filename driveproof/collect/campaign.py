@@ -75,11 +75,7 @@ def collect(
 
 
 def _run(tasks: list[ClipTask], workers: int) -> Iterator[ClipRecord]:
-    """Records in any order."""
-    if workers == 1 or len(tasks) == 1:
-        with Simulator(tasks[0].params.simulator) as simulator:
-            yield from map(simulator.record, tasks)
-        return
+    """Records in any order, from processes of their own: the client library can end its process."""
     left = {task.number: task for task in tasks}
     for _ in range(TRIES):
         try:
@@ -87,7 +83,7 @@ def _run(tasks: list[ClipTask], workers: int) -> Iterator[ClipRecord]:
                 del left[record.number]
                 yield record
             return
-        except BrokenProcessPool:  # the client library can end its process; the others go on
+        except BrokenProcessPool:  # one is dead, the clips of the others are kept
             continue
     raise ServerLost("processes of the collection die again and again")
 

@@ -9,10 +9,11 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from driveproof.collect.campaign import Simulator, collect
-from driveproof.collect.clips import ClipTask, roads_of
+from driveproof.collect.clips import ClipRecord, ClipTask, roads_of
 from driveproof.collect.episode import Drive, Episode, Spoiled, plan
 from driveproof.collect.situations import SITUATIONS, shares
 from driveproof.collect.staging import NoPlace, seeded
@@ -81,15 +82,29 @@ def test_the_ego_stands_where_its_pose_says(clip: Path) -> None:
     assert np.abs(match.heading_error).max() < 0.9
 
 
-def test_the_same_seed_gives_the_same_bytes_however_many_workers(tmp_path: Path) -> None:
-    for name, workers in (("one", 1), ("two", 2)):
-        collect(TINY.model_copy(update={"workers": workers}), 5, tmp_path / name)
+def kill_a_worker(record: ClipRecord, killed: list[int]) -> None:
+    """Once, as a crash of the client library does."""
+    workers = [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]
+    if workers and not killed:
+        killed.append(workers[0].pid)
+        workers[0].kill()
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bytes_however_many_workers_and_whoever_dies(
+    tmp_path: Path,
+) -> None:
+    killed: list[int] = []
+    collect(TINY, 5, tmp_path / "one")
+    two = TINY.model_copy(update={"workers": 2})
+    collect(two, 5, tmp_path / "two", lambda record: kill_a_worker(record, killed))
+    assert killed
     names = sorted(p.name for p in (tmp_path / "one").iterdir())
     assert names == sorted(p.name for p in (tmp_path / "two").iterdir())
     assert len(names) == 4
     for name in names:
-        one, two = (tmp_path / folder / name for folder in ("one", "two"))
-        assert one.read_bytes() == two.read_bytes(), name
+        first, second = (tmp_path / folder / name for folder in ("one", "two"))
+        assert first.read_bytes() == second.read_bytes(), name
     index = json.loads((tmp_path / "one" / "index.json").read_text())
     assert sum(index["situations"].values()) == 3
 
@@ -141,6 +156,7 @@ def test_over_many_drives_the_expert_collides_in_at_most_one_of_fifty(
     assert outcomes["collision"] <= 0.02 * outcomes["driven"]
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_costs_time_but_no_clip(simulator: Simulator, tmp_path: Path) -> None:
     task = ClipTask(1, "TurnLeft", 4, TINY, tmp_path)
     first = simulator.record(task)

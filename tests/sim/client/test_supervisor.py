@@ -48,6 +48,7 @@ def signal_soon(pid: int, number: signal.Signals) -> None:
     threading.Timer(0.3, os.kill, (pid, number)).start()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=["dead", "hanging"])
 def test_a_server_that_ends_in_a_tick_is_noticed_and_replaced(number: signal.Signals) -> None:
     lost: list[float] = []
@@ -85,6 +86,7 @@ def failing(session: Session) -> None:
     raise LookupError("the job's own error")
 
 
+@pytest.mark.slow
 def test_a_watched_child_notices_a_dead_server_at_once(tmp_path) -> None:
     with Supervisor("Town02") as supervisor:
         pid = worker_of(supervisor.server)
