@@ -86,7 +86,8 @@ def test_a_second_client_sees_the_same_world(server: ServerHandle, world: Any) -
     other.set_timeout(10.0)
     there = other.get_world()
     assert there.get_settings().synchronous_mode
-    assert there.get_actor(car.id).get_transform() == car.get_transform()
+    # The snapshot that greets it is on its way when it has its world; nobody ticks meanwhile.
+    wait_until(lambda: there.get_actor(car.id).get_transform() == car.get_transform())
     frame = there.tick()
     wait_until(lambda: world.get_snapshot().frame == frame)
     mine, my_frames = camera(world, car)
