@@ -26,6 +26,8 @@ BESIDE_M = 3.5
 """Sideways distance of a lane change where the map knows no lane."""
 REACH_M = 150.0
 """How far ahead a lane is followed."""
+OVERLAP_M = 1.5
+"""A lane along the way is the ego's unless another one is nearer by so much."""
 ON_LANE_M = 3.0
 """Farther from every lane's centre the ego is off the road."""
 
@@ -92,11 +94,10 @@ def _onto(
 def _lane_line(town: TownMap, pose: Pose, along: float, side: int) -> Polyline | None:
     """Centre of the lane beside the ego's, in the direction ``along``; None off the road or where there is none."""
     lanes = town.lanes
-    match = town.nearest_lane((pose[0], pose[1]), (along,))
-    if float(match.distance[0]) > ON_LANE_M:
+    lane, distance = _lane_under(town, pose, along)
+    if distance > ON_LANE_M:
         return None
-    lane = int(match.lane[0])
-    reverse = bool(abs(float(match.heading_error[0])) > np.pi / 2)
+    reverse = _against(town, pose, lane, along)
     if side:
         left = (side > 0) != reverse
         beside = int((lanes.left if left else lanes.right)[lane])
@@ -105,6 +106,22 @@ def _lane_line(town: TownMap, pose: Pose, along: float, side: int) -> Polyline |
         same = bool((lanes.left_same if left else lanes.right_same)[lane])
         lane, reverse = beside, reverse == same
     return _chain(town, lane, reverse)
+
+
+def _lane_under(town: TownMap, pose: Pose, along: float) -> tuple[int, float]:
+    """The lane that a pose is in, and metres to its centre: of several that overlap the one along ``along``."""
+    match = town.nearest_lane((pose[0], pose[1]), (along,))
+    near = town.nearest_lane((pose[0], pose[1]))
+    if float(match.distance[0]) > float(near.distance[0]) + OVERLAP_M:
+        match = near
+    return int(match.lane[0]), float(match.distance[0])
+
+
+def _against(town: TownMap, pose: Pose, lane: int, along: float) -> bool:
+    """Whether a lane runs against ``along`` beside a pose."""
+    line = town.lanes.polyline(lane)
+    s, _ = line.project(np.array([pose[0], pose[1]]))
+    return bool(np.cos(float(line.heading(float(s))) - along) < 0.0)
 
 
 def _chain(town: TownMap, lane: int, reverse: bool) -> Polyline | None:

@@ -5,9 +5,11 @@ Source: Bench2Drive-VL, action module; ``docs/papers.md`` lists where we differ 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from driveproof.action.control import (
+    QUARTER_TURN,
     LateralMemory,
     aim_error,
     look_ahead_points,
@@ -25,6 +27,10 @@ from driveproof.sim.drivers.control import Plant
 
 JUNCTION_NEAR_M = 8.0
 """So far before a junction its keys already count."""
+TURN_AHEAD_M = 12.0
+"""The way turns as it does over the next so many metres, seen from the ego."""
+TURN_RAD, ASTRAY_RAD, ASTRAY_M = math.radians(25.0), math.radians(40.0), 2.5
+"""From which angle on the way turns; from which angle and distance on the ego is astray."""
 FIRST_DECISIONS = 3
 """Decisions inside a junction for which a right turn is driven slowly."""
 _LANE_CHANGES = frozenset({DirectionKey.CHANGE_LANE_LEFT, DirectionKey.CHANGE_LANE_RIGHT})
@@ -82,7 +88,7 @@ class ActionModule:
     index: int | None = None
     executed: Executed = Executed(None, SpeedKey.KEEP, 0.0)
     _memory: LateralMemory = field(default_factory=LateralMemory)
-    _raw_steer: tuple[Command, float] | None = None
+    _raw_steer: tuple[Command | None, float] | None = None
     _in_junction: int = 0
 
     @classmethod
@@ -101,7 +107,7 @@ class ActionModule:
         direction = keys.direction
         if direction is DirectionKey.GO_STRAIGHT and not junction:
             direction = DirectionKey.FOLLOW_LANE
-        self._raw_steer = self._disagreement(direction, index) if junction else None
+        self._raw_steer = self._disagreement(direction, index, ego)
         if direction is not None and direction not in JUNCTION_KEYS:
             pose = (ego.x, ego.y, ego.heading)
             self.way = edit(self.way, direction, self.town, pose, index, wide=self.flowing)
@@ -120,12 +126,12 @@ class ActionModule:
     def control(self, ego: Ego) -> Control:
         """Pedals and steer for this tick; between decisions the last keys hold."""
         index = self._locate(ego)
-        aim = min(index + look_ahead_points(ego.speed), len(self.way) - 1)
-        dx, dy = self.way.points[aim] - (ego.x, ego.y)
-        steer, self._memory = steer_for(aim_error(dx, dy, ego.heading), self._memory)
+        error = self._aim(index, ego)
+        steer, self._memory = steer_for(error, self._memory)
         if self._raw_steer is not None:
             command, raw = self._raw_steer
-            steer = raw if self.way.command(index) is command else steer
+            astray = command is None and abs(error) * QUARTER_TURN > ASTRAY_RAD
+            steer = raw if astray or self.way.command(index) is command else steer
         throttle, brake = pedals_for(self.executed.target, ego.speed, self.plant)
         return Control(throttle, brake, steer)
 
@@ -141,10 +147,39 @@ class ActionModule:
     def _at_junction(self, index: int) -> bool:
         return self.way.before_junction(index) - index <= round(JUNCTION_NEAR_M / STEP_M)
 
-    def _disagreement(self, key: DirectionKey | None, index: int) -> tuple[Command, float] | None:
-        """A way through a junction that the route does not take is steered blindly while its command holds."""
-        command = self.way.command(index)
-        if key not in JUNCTION_KEYS or not self.way.in_junction[index]:
+    def _aim(self, index: int, ego: Ego) -> float:
+        """Heading error to the aim, in quarter turns; from beside the way the aim lies farther ahead."""
+        beside = abs(self.way.lateral(ego.x, ego.y, index))
+        ahead = max(look_ahead_points(ego.speed), round(min(beside, 12.0) / STEP_M))
+        dx, dy = self.way.points[min(index + ahead, len(self.way) - 1)] - (ego.x, ego.y)
+        return aim_error(dx, dy, ego.heading)
+
+    def _disagreement(
+        self, key: DirectionKey | None, index: int, ego: Ego
+    ) -> tuple[Command | None, float] | None:
+        """The steer of a key that says something else than the way, and the command while which it holds.
+
+        In a junction a turn that the route does not take is steered blindly while its command holds. Elsewhere
+        TURN_LEFT and TURN_RIGHT mean something only to an ego that is astray: it turns to that side until the way lies ahead.
+        """
+        if key not in JUNCTION_KEYS:
             return None
         assert key is not None
-        return None if _COMMAND_OF[key] is command else (command, _RAW_STEER[key])
+        if self.way.in_junction[index]:
+            command = self.way.command(index)
+            agrees = _COMMAND_OF[key] is command or key is self._turn_ahead(index, ego)
+            return None if agrees else (command, _RAW_STEER[key])
+        astray = (
+            abs(self.way.heading_error(ego.heading, index)) > ASTRAY_RAD
+            or abs(self.way.lateral(ego.x, ego.y, index)) > ASTRAY_M
+        )
+        turns = key is not DirectionKey.GO_STRAIGHT and not self._at_junction(index)
+        return (None, _RAW_STEER[key]) if turns and astray else None
+
+    def _turn_ahead(self, index: int, ego: Ego) -> DirectionKey:
+        """What the way ahead looks like from the ego."""
+        there = min(index + round(TURN_AHEAD_M / STEP_M), len(self.way) - 1)
+        turn = -self.way.heading_error(ego.heading, there)
+        if abs(turn) < TURN_RAD:
+            return DirectionKey.GO_STRAIGHT
+        return DirectionKey.TURN_LEFT if turn > 0.0 else DirectionKey.TURN_RIGHT

@@ -23,6 +23,7 @@ from driveproof.questions.serial import (
     object_from_json,
     object_to_json,
 )
+from driveproof.questions.terms import Braking, Reason
 from driveproof.questions.wording import Sentences, ask
 
 SCHEMA_VERSION = "1"
@@ -56,6 +57,8 @@ FRAMES = pa.schema(
         "command_far": pa.int8(),
         "direction": pa.string(),
         "speed": pa.string(),
+        "trivial": pa.bool_(),
+        "waiting": pa.bool_(),
         "objects": pa.string(),
     },
     metadata=_META,
@@ -113,6 +116,8 @@ class ClipTable:
             "command_far": int(frame.command_far),
             "direction": keys.direction,
             "speed": keys.speed,
+            "trivial": trivial(said),
+            "waiting": waiting_for_red(said),
             "objects": json.dumps([object_to_json(ref) for ref in refs.values()]),
         }
 
@@ -145,6 +150,23 @@ class ClipTable:
             "facts": json.dumps(answer_to_json(answer)),
             "tags": [ref.tag for ref in answer.refs],
         }
+
+
+STANDING_MPS = 0.5
+
+
+def waiting_for_red(said: Commentary) -> bool:
+    """Whether the ego stands before a red light."""
+    stands = abs(said.frame.ego.speed) < STANDING_MPS
+    return stands and said.decision.brake.reason is Reason.RED_LIGHT
+
+
+def trivial(said: Commentary) -> bool:
+    """Whether nothing happens: the lane is followed and nothing is to be heeded."""
+    decision = said.decision
+    quiet = not decision.move.needed and decision.brake.level is Braking.NONE
+    keys = decision.keys.text()
+    return quiet and keys in ("FOLLOW_LANE, KEEP", "FOLLOW_LANE, ACCELERATE") and not said.objects
 
 
 def known_objects(said: Commentary) -> dict[str, ObjectRef]:

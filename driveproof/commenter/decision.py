@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from driveproof.commenter.conflicts import Conflict
 from driveproof.commenter.context import Context
 from driveproof.commenter.lateral import (
-    ENTER_HIGHWAY,
-    LEAVE_HIGHWAY,
+    FLOWING,
     Move,
     other_reasons,
     pass_obstruction,
@@ -25,7 +24,7 @@ from driveproof.scene import Command
 JUNCTION_NEAR_M = 8.0
 STRAIGHT_RAD = math.radians(10.0)
 DEFAULT_MPS, HIGHWAY_MPS, TURN_MPS = 8.0, 18.0, 5.5
-FLOW_REACH_M = 20.0
+FLOW_REACH_M = 40.0
 _TURNS = {
     Command.LEFT: DirectionKey.TURN_LEFT,
     Command.RIGHT: DirectionKey.TURN_RIGHT,
@@ -160,14 +159,28 @@ def _map_limit(context: Context) -> float | None:
 
 
 def _target(context: Context, limit: float | None) -> float:
-    """The wanted speed: the limit, no faster than the flow of others allows, slow in turns."""
+    """The wanted speed: within the limit, fast only where no junction is near, as the others where they flow."""
     road = context.road
-    highway = road.highway or context.frame.scenario in ENTER_HIGHWAY | LEAVE_HIGHWAY
-    wanted = HIGHWAY_MPS if highway else DEFAULT_MPS
+    wanted = HIGHWAY_MPS if road.highway and math.isinf(road.to_junction) else DEFAULT_MPS
+    if context.frame.scenario in FLOWING:
+        wanted = max(wanted, min(_flow(context), HIGHWAY_MPS))
     turning = context.frame.command_near in (Command.LEFT, Command.RIGHT)
     if turning and (road.in_junction or road.to_junction < 12.0):
         wanted = TURN_MPS
     return min(wanted, 0.95 * limit) if limit is not None else wanted
+
+
+def _flow(context: Context) -> float:
+    """Mean speed of those around who move in the ego's direction, m/s; 0 if nobody does."""
+    speeds = [
+        agent.speed
+        for agent, (x, y, heading) in zip(context.frame.agents, context.local.tolist(), strict=True)
+        if agent.kind == "vehicle"
+        and agent.speed > 1.0
+        and abs(heading) < math.radians(45.0)
+        and math.hypot(x, y) < FLOW_REACH_M
+    ]
+    return sum(speeds) / len(speeds) if speeds else 0.0
 
 
 def _direction(context: Context, move: Move) -> DirectionKey:

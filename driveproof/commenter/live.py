@@ -6,7 +6,7 @@ What our recorder writes is what the live expert reads. A clip of a drive theref
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +23,13 @@ from driveproof.commenter.lateral import FLOWING
 from driveproof.maps import Route
 from driveproof.questions import ActionKeys
 from driveproof.sim.client import Session, WorldState
-from driveproof.sim.drivers import Path, Vehicle
+from driveproof.sim.drivers import Path, Roads, Vehicle
 from driveproof.sim.drivers.fleet import plant_of
 from driveproof.sim.recorder import FRAME_S, Annotator, Recorder
-from driveproof.sim.scenarios import Stage
+from driveproof.sim.scenarios import Scenario, Stage
 
-Roles = Mapping[str, Sequence[int]]
+RoleActors = Mapping[str, Sequence[int]]
+"""Actor ids by role."""
 
 
 class LiveWindows:
@@ -65,6 +66,8 @@ class LiveExpert:
         The ego's way, of which the navigator speaks.
     scenario
         Its type, "" if there is none.
+    roles
+        Tells its role actors.
     """
 
     def __init__(
@@ -73,7 +76,7 @@ class LiveExpert:
         ego: Any,
         path: Path,
         scenario: str = "",
-        roles: Any = None,
+        roles: Callable[[], RoleActors] = dict,
     ) -> None:
         self.windows = LiveWindows(scenario)
         self.commenter = Commenter(session.town)
@@ -94,12 +97,30 @@ class LiveExpert:
         if state.time < self._due - 1e-6:
             return
         self._due = state.time + FRAME_S
-        self._recorder.record(state, self._vehicle, roles=self._roles() if self._roles else None)
+        self._recorder.record(state, self._vehicle, roles=self._roles())
 
     def keys(self) -> ActionKeys:
         """The keys for the last state; :attr:`decision` says why."""
         self.decision = self.commenter.decide(self.windows.window)
         return self.decision.keys
+
+
+def expert_driver(
+    session: Session,
+    roads: Roads,
+    ego: Any,
+    route: Route,
+    scenario: str = "",
+    roles: Callable[[], RoleActors] = dict,
+) -> KeyDriver:
+    """The expert, who drives ``ego`` (a ``carla.Vehicle``) along a route by its own keys.
+
+    ``roles`` tells the actors of the scenario by role; the driver's ``source`` is a :class:`LiveExpert`.
+    """
+    expert = LiveExpert(session, ego, roads.route_path(route), scenario, roles)
+    module = ActionModule.on_route(session.town, route, flowing=scenario in FLOWING)
+    module.plant = plant_of(ego.type_id)
+    return KeyDriver(module, expert, int(ego.id))
 
 
 @dataclass(frozen=True)
@@ -110,10 +131,8 @@ class ExpertKeys:
 
     def __call__(self, stage: Stage, ego: Any, route: Route) -> KeyDriver:
         """The driver, at the start of the route."""
-        path = stage.roads.route_path(route)
-        expert = LiveExpert(
-            stage.session, ego, path, stage.story, lambda: getattr(stage.show, "actors", {})
-        )
-        module = ActionModule.on_route(stage.session.town, route, flowing=stage.story in FLOWING)
-        module.plant = plant_of(ego.type_id)
-        return KeyDriver(module, expert, int(ego.id))
+
+        def roles() -> RoleActors:
+            return stage.show.actors if isinstance(stage.show, Scenario) else {}
+
+        return expert_driver(stage.session, stage.roads, ego, route, stage.story, roles)

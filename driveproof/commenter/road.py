@@ -19,8 +19,8 @@ BEND_M, BEND_RAD = 20.0, 0.15
 """A lane bends if its heading changes by more than this within the next metres."""
 BESIDE_M = 0.6
 """So far outside a lane's edge a vehicle's centre may be and still count as on it."""
-HIGHWAY_MPS = 24.0
-"""Roads with a limit from about 86 km/h on are highways."""
+HIGHWAY_MPS = 28.0
+"""Roads with a limit from about 100 km/h on are highways: CARLA posts 90 km/h in towns."""
 _MARKS = {
     0: t.MarkingKind.NONE,
     1: t.MarkingKind.SOLID,
