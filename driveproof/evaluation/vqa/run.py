@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -67,7 +67,9 @@ class VqaReport:
 
 
 @dataclass(frozen=True)
-class _Pair:
+class Pair:
+    """A question of the dataset, what was said, and what is true."""
+
     row: AnswerRow
     given: Given
     truth: Truth
@@ -135,51 +137,68 @@ def _pairs(
     truth: str | Path,
     given: dict[Moment, dict[QuestionKey, Given]],
     replays: Replays | None,
-) -> Iterator[tuple[list[_Pair], int]]:
+) -> Iterator[tuple[list[Pair], int]]:
     """Frame by frame: the answered questions with their truth, and how many were not answered."""
     for clip, rows in groupby(read_answers(truth), key=lambda row: row.clip):
         listed = list(rows)
-        future = _future(listed)
         for frame, questions in groupby(listed, key=lambda row: row.frame):
             answered = given.pop((clip, frame), {})
-            pairs, missing = [], 0
-            for row in questions:
-                said = answered.pop(row.key, None)
-                if said is None:
-                    missing += 1
-                    continue
-                after = future.get((row.key, row.frame), ())
-                replay = replays(clip, frame) if replays and row.key.number == 42 else None
-                pairs.append(_Pair(row, said, Truth(row.answer, after, row.ego_speed, replay)))
+            chosen = [row for row in questions if row.key in answered]
+            said = [answered.pop(row.key) for row in chosen]
             if answered:
                 key = next(iter(answered))
-                raise BadInput(
-                    f"no question {key.number} {key.subject} in frame {frame} of {clip}", path=truth
-                )
-            if pairs:
-                yield pairs, missing
+                where = f"frame {frame} of {clip}"
+                raise BadInput(f"no question {key.number} {key.subject} in {where}", path=truth)
+            if chosen:
+                asked = sum(row.frame == frame for row in listed)
+                yield pair_up(chosen, said, replays, listed), asked - len(chosen)
 
 
-def _future(rows: Iterable[AnswerRow]) -> dict[tuple[QuestionKey, int], tuple[Answer, ...]]:
+def _future(
+    rows: Iterable[AnswerRow],
+) -> dict[tuple[str, QuestionKey, int], tuple[Answer, ...]]:
     """For questions that may be right early: the answers of the next two seconds of the same clip."""
-    by_key: dict[QuestionKey, list[AnswerRow]] = defaultdict(list)
+    by_key: dict[tuple[str, QuestionKey], list[AnswerRow]] = defaultdict(list)
     for row in rows:
         if row.key.number in FORESEEN:
-            by_key[row.key].append(row)
+            by_key[row.clip, row.key].append(row)
     return {
-        (key, row.frame): tuple(
+        (clip, key, row.frame): tuple(
             later.answer
-            for later in listed[place + 1 :]
+            for later in listed[place + 1 : place + 1 + LOOK_FUTURE_FRAMES]
             if later.frame - row.frame <= LOOK_FUTURE_FRAMES
         )
-        for key, listed in by_key.items()
+        for (clip, key), listed in by_key.items()
         for place, row in enumerate(listed)
     }
 
 
-def score_pairs(pairs: Iterable[Any], judge: FormJudge | None = None) -> list[Scored]:
+def pair_up(
+    rows: Sequence[AnswerRow],
+    given: Sequence[Given],
+    replays: Replays | None = None,
+    context: Sequence[AnswerRow] | None = None,
+) -> list[Pair]:
+    """Each row with the answer at the same place of ``given``; what comes later is looked up in ``context`` (all rows)."""
+    future = _future(rows if context is None else context)
+    return [
+        Pair(
+            row,
+            said,
+            Truth(
+                row.answer,
+                future.get((row.clip, row.key, row.frame), ()),
+                row.ego_speed,
+                replays(row.clip, row.frame) if replays and row.key.number == 42 else None,
+            ),
+        )
+        for row, said in zip(rows, given, strict=True)
+    ]
+
+
+def score_pairs(pairs: Iterable[Pair], judge: FormJudge | None = None) -> list[Scored]:
     """Score answered questions; what rules cannot read goes to the judge in one batch."""
-    listed: list[_Pair] = list(pairs)
+    listed = list(pairs)
     scores: list[VqaScore | None] = []
     open_: list[tuple[int, Unread]] = []
     for place, pair in enumerate(listed):
@@ -206,7 +225,7 @@ def score_pairs(pairs: Iterable[Any], judge: FormJudge | None = None) -> list[Sc
     return [_scored(pair, score) for pair, score in zip(listed, scores, strict=True) if score]
 
 
-def _scored(pair: _Pair, score: VqaScore) -> Scored:
+def _scored(pair: Pair, score: VqaScore) -> Scored:
     row = pair.row
     category = QUESTIONS[row.key.number].category.value
     return Scored(
