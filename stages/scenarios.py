@@ -12,14 +12,15 @@ from driveproof.sim.scenarios import SCENARIOS, perform, scenario_type, tasks_of
 
 def main() -> None:
     """Run the stage."""
-    params = load_params().scenarios
-    names = [scenario_type(name) for name in params.names] or list(SCENARIOS)
-    tasks = tasks_of(names, params.seeds, params.oblivious_seeds, params.first_seed)
+    params = load_params()
+    chosen = params.scenarios
+    names = [scenario_type(name) for name in chosen.names] or list(SCENARIOS)
+    tasks = tasks_of(names, chosen.seeds, chosen.oblivious_seeds, chosen.first_seed)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with atomic_dir("reports/scenarios") as folder:
         with Progress(*columns, TimeRemainingColumn()) as bar:
             task = bar.add_task("performing", total=len(tasks))
-            rows = perform(tasks, folder, params.workers, lambda row: bar.advance(task))
+            rows = perform(tasks, folder, chosen.workers, lambda row: bar.advance(task))
         summary = write_report(rows, folder)
     passed, runs = summary["expert_passed"], summary["expert_runs"]
     print(f"{summary['scenarios']} scenarios: the expert passed {passed} of {runs} performances")

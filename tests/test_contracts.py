@@ -17,6 +17,7 @@ from driveproof.config.params import RESERVED_KEYS
 
 # The room that does the work of a stage, where it is not the stage's own name.
 ROOM = {
+    "scenarios": "sim/scenarios",
     "scenes": "scene",
     "sweep": "codebook",
     "validate": "validation",

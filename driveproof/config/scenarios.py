@@ -28,6 +28,6 @@ class ScenariosParams(Section):
 
     names: tuple[str, ...] = ()
     seeds: Annotated[int, Field(ge=1, le=1000)] = 10
-    oblivious_seeds: Annotated[int, Field(ge=0, le=1000)] = 10
+    oblivious_seeds: Annotated[int, Field(ge=0, le=1000)] = 3
     first_seed: Annotated[int, Field(ge=0)] = 0
     workers: Annotated[int, Field(ge=1, le=64)] = 2
