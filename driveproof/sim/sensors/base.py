@@ -61,6 +61,7 @@ class Sensor(ABC):
         return self.actor.attributes.get(name, "").lower() == "true"
 
     def elapsed(self, engine: Engine) -> float:
-        """Seconds since the sensor measured last."""
+        """Seconds since the sensor measured last, to the nanosecond."""
         before, self._last = self._last, engine.time
-        return FIRST_STEP_S if before is None else max(engine.time - before, 0.0)
+        # the last bits of a difference of times depend on when the episode began, and rays are counted with it
+        return FIRST_STEP_S if before is None else round(max(engine.time - before, 0.0), 9)
