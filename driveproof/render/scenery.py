@@ -21,7 +21,7 @@ from driveproof.render.terrain import CELL_M, COARSE_CELL_M, Terrain
 
 TILE_M = 64.0
 #: Tiles are drawn in detail to the first distance, and at all to the second, metres.
-DETAIL_M, REACH_M = 130.0, 330.0
+DETAIL_M, REACH_M = 110.0, 330.0
 _RADIUS_M = TILE_M * 0.7072
 _KEEP_TILES = 600
 #: Lists of tiles are kept for places so far apart, and for so many places.
