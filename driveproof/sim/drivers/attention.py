@@ -33,6 +33,10 @@ WALKER_ROOM = 0.5
 """More of it for walkers and cyclists, m."""
 MOVING = 0.3
 """m/s."""
+STAYS = 0.3
+"""Who drives less than this (m) does not drive into anybody."""
+SAME_WAY = 0.7
+"""Cosine of the angle up to which two go the same way."""
 TEMPTED = 3.2
 """Metres beside the own body within which somebody who stands and faces the road may step onto it."""
 SLOWEST = 3.0
@@ -67,16 +71,17 @@ def threat(driver: Vehicle, agents: Sequence[Agent], lights: Lights, accel: floa
         for guess in expected(agent, lights):
             owners.append(agent)
             poses.append(guess)
-    boxes = _corners(owners, np.stack(poses))
+    table = np.stack(poses)
+    boxes, courses = _corners(owners, table), table[..., 2]
     top = max(float(driver.path.cap[driver.path.index(driver.s_front)]), driver.speed)
-    first = _meeting(driver, owners, boxes, min(accel, 3.0), top)
+    first = _meeting(driver, owners, boxes, courses, min(accel, 3.0), top)
     if first is None:
         return None
     who, seconds = first
     for brake in BRAKES:
-        if brake < accel and _meeting(driver, owners, boxes, brake, top) is None:
+        if brake < accel and _meeting(driver, owners, boxes, courses, brake, top) is None:
             return Threat(who, brake, seconds)
-    if seconds < 2.0 and _meeting(driver, owners, boxes, HURRY, top + 3.0) is None:
+    if seconds < 2.0 and _meeting(driver, owners, boxes, courses, HURRY, top + 3.0) is None:
         return Threat(who, HURRY, seconds)
     return Threat(who, BRAKES[-1], seconds)
 
@@ -108,13 +113,18 @@ def _corners(owners: Sequence[Agent], poses: Float) -> Float:
 
 
 def _meeting(
-    driver: Vehicle, owners: Sequence[Agent], boxes: Float, accel: float, top: float
+    driver: Vehicle,
+    owners: Sequence[Agent],
+    boxes: Float,
+    courses: Float,
+    accel: float,
+    top: float,
 ) -> tuple[Agent, float] | None:
-    """Who is met first and in how many seconds, with a constant acceleration; None if nobody while moving."""
-    poses, speeds = own_positions(driver, accel, top)
+    """Who is met first and in how many seconds, with a constant acceleration; None if nobody, or not by driving on."""
+    poses, travel = own_positions(driver, accel, top)
     own = box_corners(poses, driver.body.length + 2.0 * BEFORE, driver.body.width + 2.0 * ASIDE)
-    met: Bool = boxes_overlap(boxes, own[None]) & (speeds > MOVING)
-    met &= _before(driver, poses, boxes)
+    met: Bool = boxes_overlap(boxes, own[None]) & (travel > STAYS)
+    met &= ~_from_behind(driver, poses, boxes, courses)
     when = np.where(met.any(1), met.argmax(1), len(TIMES))
     best = int(when.argmin())
     if when[best] == len(TIMES):
@@ -122,12 +132,13 @@ def _meeting(
     return owners[best], float(TIMES[when[best]])
 
 
-def _before(driver: Vehicle, poses: Float, boxes: Float) -> Bool:
-    """``[G, T]`` whether the other box reaches before the own rear bumper: what runs into it from behind cannot be helped."""
+def _from_behind(driver: Vehicle, poses: Float, boxes: Float, courses: Float) -> Bool:
+    """``[G, T]`` whether one that goes the same way runs into the own rear, which cannot be helped."""
     relative = boxes - poses[None, :, None, :2]
-    cos, sin = np.cos(poses[:, 2])[None, :, None], np.sin(poses[:, 2])[None, :, None]
-    along = relative[..., 0] * cos + relative[..., 1] * sin
-    return np.asarray(along.max(-1) > -0.2 * driver.body.length)
+    cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+    along = relative[..., 0] * cos[None, :, None] + relative[..., 1] * sin[None, :, None]
+    same_way = np.cos(courses - poses[None, :, 2]) > SAME_WAY
+    return np.asarray(same_way & (along.max(-1) < -0.2 * driver.body.length))
 
 
 def careful_speed(driver: Vehicle, agents: Sequence[Agent]) -> tuple[float, Agent] | None:

@@ -15,6 +15,8 @@ from driveproof.sim.drivers.yielding import CAN_STOP, Lights
 
 HORIZON, TICK = 4.5, 0.25
 """Seconds that are looked ahead, and between two looks."""
+BRAKE_DELAY = 0.2
+"""Seconds until the own brakes bite."""
 TIMES = np.arange(1, round(HORIZON / TICK) + 1) * TICK
 TURN_FADES = 1.5
 """Seconds after which a turning vehicle is expected to go straight on."""
@@ -109,18 +111,20 @@ def _turning(vehicle: Vehicle, travel: Float) -> Float:
 
 
 def own_positions(driver: Vehicle, accel: float, top: float) -> tuple[Float, Float]:
-    """Box centre poses ``[T, 3]`` and speeds ``[T]`` with a constant acceleration up to ``top`` m/s, or to a stand."""
+    """Box centre poses ``[T, 3]`` and metres driven ``[T]`` with an acceleration up to ``top`` m/s, or to a stand.
+
+    Brakes bite after :data:`BRAKE_DELAY`.
+    """
     speed = max(driver.speed, 0.0)
     if accel >= 0.0:
         until = (top - speed) / accel if accel > 0.0 and top > speed else 0.0
         gaining = np.minimum(TIMES, until)
-        speeds = speed + accel * gaining
         travel = speed * TIMES + 0.5 * accel * gaining**2 + accel * gaining * (TIMES - gaining)
     else:
-        lasting = np.minimum(TIMES, speed / -accel)
-        speeds = speed + accel * lasting
-        travel = speed * lasting + 0.5 * accel * lasting**2
-    return path_poses(driver, driver.s + driver.body.rear + travel), speeds
+        late = np.minimum(TIMES, BRAKE_DELAY)
+        lasting = np.minimum(np.maximum(TIMES - BRAKE_DELAY, 0.0), speed / -accel)
+        travel = speed * (late + lasting) + 0.5 * accel * lasting**2
+    return path_poses(driver, driver.s + driver.body.rear + travel), travel
 
 
 def near_agents(

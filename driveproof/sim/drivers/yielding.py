@@ -25,8 +25,8 @@ GAP_S = 1.3
 """Time wanted between the two occupations, s."""
 STUCK_S = 7.0
 """Standing this long while yielding, a driver goes as far as it sees the way free."""
-APPROACH = 30.0
-"""Metres before a junction from which right of way is judged."""
+APPROACH, APPROACH_TIME = 30.0, 5.0
+"""Metres before a junction, or seconds if that is more, from which right of way is judged."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +137,11 @@ def find_conflict(own: Path, crossing: Crossing, other: Path, theirs: Crossing) 
 
 
 def next_crossing(vehicle: Vehicle) -> Crossing | None:
-    """The junction the vehicle is in or approaches within :data:`APPROACH` metres."""
+    """The junction the vehicle is in or approaches (:data:`APPROACH`)."""
+    reach = max(APPROACH, APPROACH_TIME * vehicle.speed)
     for crossing in vehicle.path.crossings:
         if vehicle.s_back < crossing.end:
-            return crossing if vehicle.s_front > crossing.start - APPROACH else None
+            return crossing if vehicle.s_front > crossing.start - reach else None
     return None
 
 
