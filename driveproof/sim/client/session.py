@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +56,7 @@ class Session:
         self.client = client
         self.delta_s = delta_s
         self.timeout_s = timeout_s
-        self.lost = False
+        self.lost = self._closed = False
         self.watch: Callable[[], AbstractContextManager[object]] = nullcontext
         with self._asking("asking for the world"):
             self.world = client.get_world()
@@ -65,6 +66,7 @@ class Session:
         self._sensors: dict[int, SensorQueue] = {}
         self._watched: dict[int, SensorQueue] = {}
         self._enter_world()
+        atexit.register(self.close)  # a sensor that still listens then would abort the process
 
     @classmethod
     def open(
@@ -115,6 +117,10 @@ class Session:
 
     def close(self) -> None:
         """Drain and stop sensors, destroy what was spawned, restore the settings found; never raises for a dead server."""
+        if self._closed:
+            return
+        self._closed = True
+        atexit.unregister(self.close)
         listened = bool(self._sensors)
         with suppress(ServerLost, BadInput):
             self.clear()

@@ -82,8 +82,7 @@ class Supervisor:
         SimulatorUnreachable
             If it cannot be started.
         """
-        worn = self._recycle_after is not None and self._sessions >= self._recycle_after
-        if self._server is not None and (worn or not self._server.alive):
+        if self._server is not None and not self._server.alive:
             self._end_server()
         if self._server is None:
             self._server = start_server(
@@ -92,6 +91,14 @@ class Supervisor:
             self.starts += 1
             self._sessions = 0
         return self._server
+
+    def _next(self) -> ServerHandle:
+        """The server of the next session: a new one when this one has served its time."""
+        if self._recycle_after is not None and self._sessions >= self._recycle_after:
+            self._end_server()
+        server = self.server
+        self._sessions += 1
+        return server
 
     @contextmanager
     def session(self, delta_s: float = 0.05, town: str | None = None) -> Iterator[Session]:
@@ -102,8 +109,7 @@ class Supervisor:
         ServerLost
             From any call in the block once the server is dead or hangs.
         """
-        server = self.server
-        self._sessions += 1
+        server = self._next()
         try:
             session = Session.open(server.host, server.port, OPEN_S, delta_s, town)
         except (ServerLost, SimulatorUnreachable) as error:
@@ -158,8 +164,7 @@ class Supervisor:
         """
         errand = Errand(job, args, delta_s, town, self._hang_s)
         for left in reversed(range(attempts)):
-            server = self.server
-            self._sessions += 1
+            server = self._next()
             try:
                 result: Result = run_child(server, errand)
             except ServerLost:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import carla
 import msgpack
@@ -15,6 +18,7 @@ import numpy as np
 import pytest
 
 from driveproof.errors import BadInput
+from driveproof.maps import load_town
 from driveproof.scene import LightState
 from driveproof.sim.client import (
     ServerHandle,
@@ -145,6 +149,51 @@ def test_a_session_leaves_the_server_as_it_found_it(carla_server: ServerHandle) 
     world.wait_for_tick(5.0)
     assert not world.get_actors().filter("vehicle.*")
     assert not world.get_actors().filter("sensor.*")
+
+
+def test_a_map_without_a_town_file_is_read_from_the_server(carla_server: ServerHandle) -> None:
+    client = carla.Client(carla_server.host, carla_server.port)
+    client.set_timeout(30.0)
+    town = load_town("Town02")
+    client.generate_opendrive_world(town.opendrive)
+    with Session.open(carla_server.host, carla_server.port) as session:
+        assert session.town.name == "OpenDriveMap"
+        assert len(session.town.lanes) == len(town.lanes)
+        session.load_town("Town01")
+        assert session.town.name == "Town01"
+        assert session.state.frame > 0
+
+
+def test_a_town_loaded_afresh_has_nobody_in_it(session: Session) -> None:
+    session.spawn_vehicle(MKZ, straight_place(session))
+    assert len(session.tick().actors) == 1
+    session.load_town("Town01")
+    assert not session.state.actors
+    assert session.spawn_vehicle(MKZ, straight_place(session)).id > 0
+
+
+FORGETFUL = """
+import sys
+from driveproof.sim.client import Session
+session = Session.open(port=int(sys.argv[1]))
+point = session.carla_map.get_spawn_points()[0]
+car = session.spawn_vehicle(
+    "vehicle.lincoln.mkz_2020", (point.location.x, -point.location.y, 0.0)
+)
+session.attach_sensor("sensor.camera.rgb", {"image_size_x": 64, "image_size_y": 36}, parent=car)
+for _ in range(5):
+    session.tick()
+"""
+
+
+def test_a_program_that_forgets_to_close_ends_well(carla_server: ServerHandle, root: Path) -> None:
+    command = [sys.executable, "-c", FORGETFUL, str(carla_server.port)]
+    done = subprocess.run(
+        command, cwd=root, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    with Session.open(carla_server.host, carla_server.port, town="Town01") as session:
+        assert not session.state.actors
 
 
 def test_ten_clients_come_and_go(carla_server: ServerHandle, session: Session) -> None:

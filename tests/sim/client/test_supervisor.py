@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -74,10 +75,10 @@ def test_a_server_that_ends_in_a_tick_is_noticed_and_replaced(number: signal.Sig
 
 def endless(session: Session, pid: int, flag: str) -> str:
     """Ticks until the server is killed; the second time it finds the flag and is done."""
-    if os.path.exists(flag):
+    if Path(flag).exists():
         return session.carla_map.name
-    with open(flag, "w"):
-        signal_soon(pid, signal.SIGKILL)
+    Path(flag).touch()
+    signal_soon(pid, signal.SIGKILL)
     while True:
         session.tick()
 
@@ -99,12 +100,14 @@ def test_a_watched_child_notices_a_dead_server_at_once(tmp_path) -> None:
             supervisor.run_isolated(failing)
 
 
+@pytest.mark.slow
 def test_a_server_is_started_afresh_after_so_many_sessions() -> None:
     with Supervisor("Town02", recycle_after=1) as supervisor:
         pids = []
-        for _ in range(2):
+        for number in range(2):
             with supervisor.session() as session:
-                pids.append(worker_of(supervisor._server))  # type: ignore[arg-type]
+                assert supervisor.starts == number + 1
+                pids.append(worker_of(supervisor.server))
                 session.tick()
         assert pids[0] != pids[1]
         assert not psutil.pid_exists(pids[0])
