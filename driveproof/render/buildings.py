@@ -14,7 +14,8 @@ from driveproof.maps import LaneKind, LaneTable, TownMap
 from driveproof.render.labels import Label, Texture
 from driveproof.render.mesh import Mesh, join, mesh_of
 
-_SPACING_M = 16.0
+#: Metres between blocks, and the shortest piece of sidewalk that has one: corners are often made of short pieces.
+_SPACING_M, _SHORTEST_M = 16.0, 2.0
 #: How deep blocks reach below the ground at their front, so that slopes leave no gap, metres.
 SUNK_M = 3.0
 _PALETTE = np.array(
@@ -64,7 +65,7 @@ def town_blocks(town: TownMap) -> Buildings:
 
 
 def build_blocks(lanes: LaneTable) -> Buildings:
-    """A block every 16 m along the outer border of each sidewalk, unless it would stand on a lane.
+    """A block every 16 m, at least one a piece, along the outer border of each sidewalk, unless it would stand on a lane.
 
     Sizes and colours come from a hash of the place: the same town has the same blocks.
     """
@@ -90,12 +91,12 @@ def _along_sidewalk(lanes: LaneTable, lane: int) -> Float:
     """Frontage points ``[n, 4]`` (x, y, heading, height); the street lies to the left of their heading."""
     part = lanes.points(lane)
     length = lanes.length[lane]
-    if length < _SPACING_M:
+    if length < _SHORTEST_M:
         return np.zeros((0, 4))
     border = lanes.border(
         lane, -1
     )  # a sidewalk's right border is its outer one (traffic keeps right)
-    s = np.arange(_SPACING_M / 2.0, length, _SPACING_M)
+    s = np.arange(min(_SPACING_M, length) / 2.0, length, _SPACING_M)
     x, y, z = (np.interp(s, lanes.arc[part], border[:, k]) for k in range(3))
     heading = np.interp(s, lanes.arc[part], np.unwrap(lanes.heading[part]))
     return np.column_stack([x, y, heading, z])
