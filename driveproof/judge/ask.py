@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from driveproof.errors import UserError
 from driveproof.judge.clips import Clip
 from driveproof.judge.gates import Gates, mean_gates, parse_gates, parse_score
 from driveproof.judge.prompt import JudgeStyle, Task, judge_messages
@@ -122,16 +123,24 @@ def _replies(
     name = str(sorted(policy.identity().items()))
     for start in range(0, len(requests), CHUNK):
         chunk = requests[start : start + CHUNK]
-        keys = [cache_key(name, each, pictures) for each in chunk] if cache is not None else []
-        found = [cache.get(key) for key in keys] if cache is not None else [None] * len(chunk)
+        keys = [_key(name, each, pictures) if cache is not None else "" for each in chunk]
+        found = [cache.get(key) if cache is not None and key else None for key in keys]
         missing = [each for each, reply in zip(chunk, found, strict=True) if reply is None]
         fresh = iter(policy.reply(missing) if missing else [])
         for n, reply in enumerate(found):
             known = reply if reply is not None else next(fresh)
-            if cache is not None and reply is None:
+            if cache is not None and keys[n] and reply is None:
                 cache.put(keys[n], known)
             yield known
         progress(len(chunk))
+
+
+def _key(name: str, request: ChatRequest, pictures: Pictures) -> str:
+    """The key of an answer; "" if a picture is missing, which the model is then to say."""
+    try:
+        return cache_key(name, request, pictures)
+    except UserError:
+        return ""
 
 
 def _read(answers: Answers, key: str, replies: Sequence[ChatReply]) -> None:

@@ -139,11 +139,15 @@ def _arrow(image: Pixels, line: Float, local: _Local) -> None:
     thick = max(1, round(local.view.px / 3.0))
     cv2.polylines(image, [local.fixed(line)], False, ARROW, thick, cv2.LINE_AA, _SHIFT)
     arc = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
-    for at in np.arange(_ARROW_EVERY / 2.0, arc[-1], _ARROW_EVERY).tolist():
-        tip, tail = (
-            np.array([np.interp(s, arc, line[:, k]) for k in (0, 1)]) for s in (at + 0.7, at - 0.7)
-        )
-        along = tip - tail
-        side = np.array([-along[1], along[0]]) * 0.6
-        head = np.stack([tail + side, tip, tail - side])
-        cv2.fillConvexPoly(image, local.fixed(head), ARROW, cv2.LINE_AA, _SHIFT)
+    at = np.arange(_ARROW_EVERY / 2.0, arc[-1], _ARROW_EVERY)
+    tip, tail = (
+        np.stack([np.interp(at + ahead, arc, line[:, k]) for k in (0, 1)], axis=-1)
+        for ahead in (0.7, -0.7)
+    )
+    along = tip - tail
+    side = np.stack([-along[:, 1], along[:, 0]], axis=-1) * 0.6
+    heads = local.fixed(np.stack([tail + side, tip, tail - side], axis=1))
+    height, width = (edge << _SHIFT for edge in image.shape[:2])
+    seen = ((heads >= 0) & (heads <= [width, height])).all(-1).any(-1)
+    for head in heads[seen]:
+        cv2.fillConvexPoly(image, head, ARROW, cv2.LINE_AA, _SHIFT)

@@ -30,6 +30,7 @@ class Side(StrEnum):
     SAME = "same"
     ONCOMING = "oncoming"
     VERGE = "verge"
+    PARKING = "parking"
 
 
 class PlaceKind(StrEnum):
@@ -99,6 +100,8 @@ def places_of(town: TownMap) -> list[Place]:
 def _side(town: TownMap, lane: int, left: bool) -> Side:
     lanes = town.lanes
     other = int((lanes.left if left else lanes.right)[lane])
+    if other >= 0 and lanes.kind[other] == LaneKind.PARKING:
+        return Side.PARKING
     if other < 0 or lanes.kind[other] != LaneKind.DRIVING:
         return Side.VERGE
     same = bool((lanes.left_same if left else lanes.right_same)[lane])

@@ -9,6 +9,7 @@ from driveproof.judge.scripted.topics import Topic
 
 _ROAD, _OPEN = PlaceKind.ROAD, (Side.SAME, Side.ONCOMING)
 _ONCOMING, _VERGE = (Side.ONCOMING,), (Side.VERGE,)
+_KERB = (Side.VERGE, Side.PARKING)
 
 TOPICS: dict[str, Topic] = {
     topic.name: topic
@@ -19,9 +20,9 @@ TOPICS: dict[str, Topic] = {
         Topic("courtesy", _ROAD, road.courtesy, _OPEN),
         Topic("work_zone", _ROAD, road.work_zone, right=_VERGE),
         Topic("emergency", _ROAD, road.emergency, _ONCOMING, _VERGE),
-        Topic("occlusion", _ROAD, road.occlusion, right=_VERGE),
-        Topic("runs_out", _ROAD, road.runs_out, right=_VERGE),
-        Topic("walkers_wait", _ROAD, road.walkers_wait, right=_VERGE),
+        Topic("occlusion", _ROAD, road.occlusion, right=_KERB),
+        Topic("runs_out", _ROAD, road.runs_out, right=_KERB),
+        Topic("walkers_wait", _ROAD, road.walkers_wait, right=_KERB),
         Topic("cut_in", _ROAD, road.cut_in, (Side.SAME,)),
         Topic("evade", _ROAD, road.evade, _OPEN),
         Topic("swing_wide", PlaceKind.TURN_RIGHT, junction.swing_wide, _ONCOMING),

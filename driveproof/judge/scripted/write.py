@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -37,6 +37,10 @@ class _Order:
     topic: str
     split: str
     number: int
+
+
+_Job = tuple[JudgeParams, int, str, Sequence[_Order], Mapping[str, str]]
+"""Parameters, seed, town, its orders, and the split of every place."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +78,10 @@ def write_scripted(
     total, done = sum(map(len, orders.values())), 0
     parts: list[_Part] = []
     jobs = [(params, seed, town, given, splits) for town, given in orders.items() if given]
-    with ProcessPoolExecutor(
-        min(params.workers, max(len(jobs), 1)), mp_context=get_context("spawn")
-    ) as pool:
-        for part, job in zip(pool.map(_make, jobs), jobs, strict=True):
-            parts.append(part)
-            done += len(job[3])
-            progress(done, total)
+    for part, job in zip(_made(jobs, params.workers), jobs, strict=True):
+        parts.append(part)
+        done += len(job[3])
+        progress(done, total)
     _check(params, parts)
     with atomic_dir(out) as folder:
         clips = sorted((each for part in parts for each in part.clips), key=lambda c: c[0].key)
@@ -126,7 +127,18 @@ def split_places(
     return split_scenes(strata, shares, seed)
 
 
-def _make(job: tuple[JudgeParams, int, str, Sequence[_Order], Mapping[str, str]]) -> _Part:
+def _made(jobs: Sequence[_Job], workers: int) -> Iterator[_Part]:
+    """The towns' parts in order, by one process or several."""
+    if workers == 1:
+        yield from map(_make, jobs)
+        return
+    with ProcessPoolExecutor(
+        min(workers, max(len(jobs), 1)), mp_context=get_context("spawn")
+    ) as pool:
+        yield from pool.map(_make, jobs)
+
+
+def _make(job: _Job) -> _Part:
     """All units of one town; drawn place by place, because the ground of a place is drawn once."""
     params, seed, name, orders, splits = job
     cv2.setNumThreads(1)
