@@ -17,9 +17,10 @@ from driveproof.geometry.arrays import Float
 from driveproof.maps import LaneKind, TownMap
 from driveproof.questions import DirectionKey
 
-SWING_M = 4.0
-"""Metres over which the way swings to another line; 8 on highways and in lane-change scenarios."""
-WIDE_SWING_M = 8.0
+SWING_M, WIDE_SWING_M = 4.0, 8.0
+"""Metres over which the way swings to another line; the latter on highways and in lane-change scenarios."""
+SWING_S = 1.5
+"""At speed it swings over so many seconds: a lane's width over four metres is no line that a car can take."""
 DEVIATION_M = 0.8
 """Sideways distance of DEVIATE_LEFT and DEVIATE_RIGHT."""
 BESIDE_M = 3.5
@@ -28,16 +29,29 @@ REACH_M = 150.0
 """How far ahead a lane is followed."""
 OVERLAP_M = 1.5
 """A lane along the way is the ego's unless another one is nearer by so much."""
-ON_LANE_M = 3.0
+OFF_WAY_M = 1.0
+"""Farther beside the way the ego is not on it."""
+BESIDE_LANE_M = 0.3
+"""So far beyond its border a vehicle's centre is beside a lane."""
+ON_LANE_M = 4.0
 """Farther from every lane's centre the ego is off the road."""
 
 Pose = tuple[float, float, float]
 Edit = Callable[[Way, int, Pose], Way]
 
 
-def edit(
-    way: Way, key: DirectionKey, town: TownMap, pose: Pose, index: int, *, wide: bool = False
-) -> Way:
+def swing(speed: float, *, wide: bool = False) -> int:
+    """Points over which the way swings to another line at ``speed``, m/s."""
+    return round(max(WIDE_SWING_M if wide else SWING_M, SWING_S * speed) / STEP_M)
+
+
+def restored(way: Way, route: Way, index: int, over: int) -> Way:
+    """Lead the way back onto the route up to the next junction, for an ego that is astray."""
+    end = way.before_junction(index)
+    return blend(way, route.points[index:end], index, end, over)
+
+
+def edit(way: Way, key: DirectionKey, town: TownMap, pose: Pose, index: int, over: int) -> Way:
     """Bend ``way`` as ``key`` says.
 
     Parameters
@@ -46,10 +60,9 @@ def edit(
         x, y, heading of the ego's centre, world frame.
     index
         The ego's place on the way.
-    wide
-        Swing slowly: highways and lane changes at speed.
+    over
+        Points over which the way swings, see :func:`swing`.
     """
-    over = round((WIDE_SWING_M if wide else SWING_M) / STEP_M)
     match key:
         case DirectionKey.FOLLOW_LANE:
             return _onto(way, town, pose, index, over, 0, 0.0)
@@ -75,11 +88,15 @@ def _onto(
     end = min(way.before_junction(index), index + round(REACH_M / STEP_M))
     if end <= index:
         return way
+    beside = way.lateral(pose[0], pose[1], index)
+    if abs(beside) > OFF_WAY_M:  # the swing begins where the ego is
+        shifted = way.points.copy()
+        shifted[index:end] += beside * _normals(way.headings[index:end])
+        way = way.moved(shifted)
     part = way.points[index:end]
     line = _lane_line(town, pose, float(way.headings[index]), side)
     if line is None:
-        normal = _normals(way.headings[index:end])
-        target = part + (side * BESIDE_M + offset) * normal
+        target = part + (side * BESIDE_M + offset) * _normals(way.headings[index:end])
     else:
         s, _ = line.project(part)
         inside = (s > 0.0) & (s < line.length)
@@ -98,7 +115,7 @@ def _lane_line(town: TownMap, pose: Pose, along: float, side: int) -> Polyline |
     if distance > ON_LANE_M:
         return None
     reverse = _against(town, pose, lane, along)
-    if side:
+    if side and not _stands_beside(town, pose, lane, side if not reverse else -side):
         left = (side > 0) != reverse
         beside = int((lanes.left if left else lanes.right)[lane])
         if beside < 0 or lanes.kind[beside] not in (LaneKind.DRIVING, LaneKind.PARKING):
@@ -115,6 +132,14 @@ def _lane_under(town: TownMap, pose: Pose, along: float) -> tuple[int, float]:
     if float(match.distance[0]) > float(near.distance[0]) + OVERLAP_M:
         match = near
     return int(match.lane[0]), float(match.distance[0])
+
+
+def _stands_beside(town: TownMap, pose: Pose, lane: int, side: int) -> bool:
+    """Whether a pose lies outside the lane, and the lane on ``side`` of it: then one changes onto the lane itself."""
+    line = town.lanes.polyline(lane)
+    _, beside = line.project(np.array([pose[0], pose[1]]))
+    half = float(town.lanes.width[town.lanes.points(lane)].mean()) / 2.0
+    return -side * float(beside) > half + BESIDE_LANE_M
 
 
 def _against(town: TownMap, pose: Pose, lane: int, along: float) -> bool:

@@ -16,7 +16,7 @@ from driveproof.action.control import (
     pedals_for,
     steer_for,
 )
-from driveproof.action.edits import edit
+from driveproof.action.edits import edit, restored, swing
 from driveproof.action.speed import target_speed
 from driveproof.action.way import STEP_M, Way
 from driveproof.maps import Route, TownMap
@@ -29,8 +29,10 @@ JUNCTION_NEAR_M = 8.0
 """So far before a junction its keys already count."""
 TURN_AHEAD_M = 12.0
 """The way turns as it does over the next so many metres, seen from the ego."""
-TURN_RAD, ASTRAY_RAD, ASTRAY_M = math.radians(25.0), math.radians(40.0), 2.5
-"""From which angle on the way turns; from which angle and distance on the ego is astray."""
+TURN_RAD, STRAIGHT_RAD = math.radians(5.0), math.radians(35.0)
+"""From which angle on a way may be called a turn, and up to which one straight."""
+ASTRAY_RAD, ASTRAY_M = math.radians(40.0), 2.5
+"""From which angle and distance to the way on the ego is astray."""
 FIRST_DECISIONS = 3
 """Decisions inside a junction for which a right turn is driven slowly."""
 _LANE_CHANGES = frozenset({DirectionKey.CHANGE_LANE_LEFT, DirectionKey.CHANGE_LANE_RIGHT})
@@ -78,7 +80,7 @@ class Executed:
 class ActionModule:
     """Drives an ego by keys along a route.
 
-    ``flowing`` says that the scenario is about a highway or a lane change: swings are wider and crawling is faster.
+    ``way`` is the route as it is now, ``route`` as it was given; ``flowing`` says that the scenario is about a highway or a lane change: swings are wider and crawling is faster.
     """
 
     town: TownMap
@@ -88,8 +90,12 @@ class ActionModule:
     index: int | None = None
     executed: Executed = Executed(None, SpeedKey.KEEP, 0.0)
     _memory: LateralMemory = field(default_factory=LateralMemory)
+    route: Way = field(init=False)
     _raw_steer: tuple[Command | None, float] | None = None
     _in_junction: int = 0
+
+    def __post_init__(self) -> None:
+        self.route = self.way
 
     @classmethod
     def on_route(cls, town: TownMap, route: Route, *, flowing: bool = False) -> ActionModule:
@@ -110,7 +116,10 @@ class ActionModule:
         self._raw_steer = self._disagreement(direction, index, ego)
         if direction is not None and direction not in JUNCTION_KEYS:
             pose = (ego.x, ego.y, ego.heading)
-            self.way = edit(self.way, direction, self.town, pose, index, wide=self.flowing)
+            over = swing(ego.speed, wide=self.flowing)
+            self.way = edit(self.way, direction, self.town, pose, index, over)
+        elif self._raw_steer is not None and self._raw_steer[0] is None:
+            self.way = restored(self.way, self.route, index, swing(ego.speed, wide=self.flowing))
         speed = keys.speed or SpeedKey.KEEP
         target = target_speed(
             speed,
@@ -167,7 +176,7 @@ class ActionModule:
         assert key is not None
         if self.way.in_junction[index]:
             command = self.way.command(index)
-            agrees = _COMMAND_OF[key] is command or key is self._turn_ahead(index, ego)
+            agrees = _COMMAND_OF[key] is command or self._goes(key, index, ego)
             return None if agrees else (command, _RAW_STEER[key])
         astray = (
             abs(self.way.heading_error(ego.heading, index)) > ASTRAY_RAD
@@ -176,10 +185,10 @@ class ActionModule:
         turns = key is not DirectionKey.GO_STRAIGHT and not self._at_junction(index)
         return (None, _RAW_STEER[key]) if turns and astray else None
 
-    def _turn_ahead(self, index: int, ego: Ego) -> DirectionKey:
-        """What the way ahead looks like from the ego."""
+    def _goes(self, key: DirectionKey, index: int, ego: Ego) -> bool:
+        """Whether the way ahead, seen from the ego, may be called what the key says; the classes overlap."""
         there = min(index + round(TURN_AHEAD_M / STEP_M), len(self.way) - 1)
         turn = -self.way.heading_error(ego.heading, there)
-        if abs(turn) < TURN_RAD:
-            return DirectionKey.GO_STRAIGHT
-        return DirectionKey.TURN_LEFT if turn > 0.0 else DirectionKey.TURN_RIGHT
+        if key is DirectionKey.GO_STRAIGHT:
+            return abs(turn) < STRAIGHT_RAD
+        return turn > TURN_RAD if key is DirectionKey.TURN_LEFT else turn < -TURN_RAD

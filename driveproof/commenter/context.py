@@ -34,8 +34,10 @@ class Context:
     @cached_property
     def road(self) -> Road:
         """Where on the road the ego is."""
-        ego = self.frame.ego
-        return road_at(self.town, (ego.x, ego.y, ego.heading))
+        frame, ego = self.frame, self.frame.ego
+        return road_at(
+            self.town, (ego.x, ego.y, ego.heading), frame.command_near, frame.near or frame.far
+        )
 
     @cached_property
     def path(self) -> Polyline:

@@ -193,18 +193,31 @@ def _direction(context: Context, move: Move) -> DirectionKey:
 
 
 def _through_junction(context: Context) -> DirectionKey:
-    """The commanded way; where the exit lies straight ahead already, straight on."""
+    """The commanded way; straight on once the exit lies ahead, and back where the ego has turned too far."""
     key = _TURNS.get(context.frame.command_near, DirectionKey.GO_STRAIGHT)
     if key is DirectionKey.GO_STRAIGHT or not context.road.in_junction:
         return key
-    path = context.path
-    ahead = min(18.0, path.length)
-    turn = context.frame.local_heading(float(path.heading(ahead)))
-    beyond = context.frame.local(*map(float, path.at(ahead)))
-    aligned = (
-        abs(turn) < STRAIGHT_RAD and abs(math.atan2(beyond[1], max(beyond[0], 0.1))) < STRAIGHT_RAD
-    )
-    return DirectionKey.GO_STRAIGHT if aligned else key
+    exit_ = min(max(_to_exit(context), 2.0), context.path.length)
+    turn = context.frame.local_heading(float(context.path.heading(exit_)))
+    if abs(turn) < STRAIGHT_RAD:
+        return DirectionKey.GO_STRAIGHT
+    over = turn < 0.0 if key is DirectionKey.TURN_LEFT else turn > 0.0
+    if not over:
+        return key
+    return DirectionKey.TURN_RIGHT if key is DirectionKey.TURN_LEFT else DirectionKey.TURN_LEFT
+
+
+def _to_exit(context: Context) -> float:
+    """Metres along the path to the end of the junction that the ego is in."""
+    lanes, lane = context.town.lanes, context.road.lane
+    way = float(lanes.length[lane]) - context.road.arc
+    for _ in range(4):
+        inside = [n for n in lanes.successors(lane).tolist() if lanes.junction[n] >= 0]
+        if not inside:
+            break
+        lane = int(inside[0])
+        way += float(lanes.length[lane])
+    return way
 
 
 def _speed(context: Context, brake: Brake, target: float) -> SpeedKey:

@@ -20,7 +20,10 @@ from driveproof.scene import Command
 
 BEGIN_M, BEGIN_S = 14.0, 2.6
 """A pass begins when the obstruction is nearer than this many metres plus seconds of the ego's speed."""
-NOT_PASSED_M = 6.0
+NOT_PASSED_M = 5.0
+"""Behind the ego's centre; nearer things are not passed yet."""
+RETURN_M, RETURN_S = 12.0, 0.8
+"""From the oncoming lane one returns if its own lane is free for so many metres plus seconds."""
 INVADER_AHEAD_M = 35.0
 EMERGENCY_BEHIND_M = 35.0
 NEAR_COMMAND_M = 25.0
@@ -141,13 +144,15 @@ def other_reasons(context: Context, obstruction: Obstruction | None) -> Move:
 
 def _leave_oncoming(context: Context) -> Move:
     """On the lane of the oncoming traffic: back to the right as soon as nothing is beside."""
+    ahead = RETURN_M + RETURN_S * context.frame.ego.speed
     blocked = [
         row
         for row, agent in enumerate(context.frame.agents)
         if agent.height > 0.2
         and agent.kind != "walker"
-        and -7.0 < context.local[row][0] < 12.0
-        and -6.0 < context.local[row][1] < -1.6
+        and abs(agent.speed) < 3.0
+        and -NOT_PASSED_M - agent.length / 2.0 < context.path_place(row)[0] < ahead
+        and -6.0 < context.path_place(row)[1] < -1.4
     ]
     cause = t.ManeuverCause.ON_ONCOMING_LANE
     if blocked:

@@ -10,6 +10,7 @@ import numpy as np
 from driveproof.geometry import wrap_angle
 from driveproof.maps import LaneKind, TownMap
 from driveproof.questions import terms as t
+from driveproof.scene import Command
 
 Pose = tuple[float, float, float]
 
@@ -17,6 +18,10 @@ BEFORE_JUNCTION_M = 25.0
 LOOK_AHEAD_M = 60.0
 BEND_M, BEND_RAD = 20.0, 0.15
 """A lane bends if its heading changes by more than this within the next metres."""
+OVERLAP_M, OVERLAP_RAD = 2.0, math.radians(50.0)
+"""Lanes of a junction so near under the ego and so little turned from it may be the one it is on."""
+TURNS = {Command.LEFT: 1.0, Command.RIGHT: -1.0, Command.STRAIGHT: 0.0}
+"""The turn class that a command means."""
 BESIDE_M = 0.6
 """So far outside a lane's edge a vehicle's centre may be and still count as on it."""
 HIGHWAY_MPS = 28.0
@@ -106,10 +111,21 @@ class Road:
         return abs(self.heading_error) > math.radians(120.0)
 
 
-def road_at(town: TownMap, pose: Pose) -> Road:
-    """The road under a pose (x, y, heading; world frame, metres, radians)."""
+def road_at(
+    town: TownMap,
+    pose: Pose,
+    command: Command = Command.UNKNOWN,
+    near: tuple[float, float] | None = None,
+) -> Road:
+    """The road under a pose (x, y, heading; world frame, metres, radians).
+
+    Parameters
+    ----------
+    command, near
+        The navigator's next command and point: they tell which of the lanes that overlap in a junction is meant.
+    """
     lanes = town.lanes
-    lane, arc, lateral, error, distance = _lane_under(town, pose)
+    lane, arc, lateral, error, distance = _lane_under(town, pose, command, near)
     point = lanes.points(lane).start + int(np.searchsorted(lanes.arc[lanes.points(lane)], arc))
     point = min(point, lanes.points(lane).stop - 1)
     inside = bool(lanes.junction[lane] >= 0)
@@ -137,8 +153,10 @@ def road_at(town: TownMap, pose: Pose) -> Road:
     )
 
 
-def _lane_under(town: TownMap, pose: Pose) -> tuple[int, float, float, float, float]:
-    """The lane that the ego is in: the nearest one, but where several overlap the one along its heading.
+def _lane_under(
+    town: TownMap, pose: Pose, command: Command, near_point: tuple[float, float] | None
+) -> tuple[int, float, float, float, float]:
+    """The lane that the ego is in: the nearest one, but where several overlap the one along its heading and way.
 
     Lane, metres along it, metres left of it, heading error, metres to the nearest lane of any direction.
     """
@@ -146,13 +164,55 @@ def _lane_under(town: TownMap, pose: Pose) -> tuple[int, float, float, float, fl
     near = town.nearest_lane((pose[0], pose[1]))
     if float(match.distance[0]) > float(near.distance[0]) + 1.5:
         match = near  # it stands in another lane than the one that it is aligned with
-    lane = int(match.lane[0])
+    lane, arc, lateral = int(match.lane[0]), float(match.arc[0]), float(match.lateral[0])
+    if town.lanes.junction[lane] >= 0:
+        lane, arc, lateral = _meant(town, pose, lane, arc, lateral, command, near_point)
+    error = float(wrap_angle(pose[2] - _heading(town, lane, arc)))
+    return lane, arc, lateral, error, float(near.distance[0])
+
+
+def _heading(town: TownMap, lane: int, arc: float) -> float:
     part = town.lanes.points(lane)
-    heading = float(
-        np.interp(match.arc[0], town.lanes.arc[part], np.unwrap(town.lanes.heading[part]))
-    )
-    error = float(wrap_angle(pose[2] - heading))
-    return lane, float(match.arc[0]), float(match.lateral[0]), error, float(near.distance[0])
+    return float(np.interp(arc, town.lanes.arc[part], np.unwrap(town.lanes.heading[part])))
+
+
+def _meant(
+    town: TownMap,
+    pose: Pose,
+    lane: int,
+    arc: float,
+    lateral: float,
+    command: Command,
+    near: tuple[float, float] | None,
+) -> tuple[int, float, float]:
+    """Of the junction's lanes under the ego the one that turns as commanded and leads to the navigator's point."""
+    if command not in TURNS:
+        return lane, arc, lateral
+    best, chosen = math.inf, (lane, arc, lateral)
+    ego = np.array([pose[0], pose[1]])
+    for other in town.junctions[int(town.lanes.junction[lane])].lanes:
+        line = town.lanes.polyline(other)
+        s, beside = (float(v) for v in line.project(ego))
+        error = abs(float(wrap_angle(pose[2] - _heading(town, other, s))))
+        if abs(beside) > OVERLAP_M or error > OVERLAP_RAD:
+            continue
+        misfit = abs(turn_class(turn_of(town, other)) - TURNS[command])
+        away = abs(float(line.project(np.array(near))[1])) if near is not None else 0.0
+        cost = 4.0 * misfit + abs(beside) + 2.0 * error + 0.5 * min(away, 8.0)
+        if cost < best:
+            best, chosen = cost, (other, s, beside)
+    return chosen
+
+
+def turn_of(town: TownMap, lane: int) -> float:
+    """Net change of heading along a lane, radians, left positive."""
+    part = town.lanes.points(lane)
+    return float(wrap_angle(town.lanes.heading[part.stop - 1] - town.lanes.heading[part.start]))
+
+
+def turn_class(turn: float) -> float:
+    """A turn (radians) between -1 (right by 60 degrees or more) and 1 (left)."""
+    return min(max(turn / math.radians(60.0), -1.0), 1.0)
 
 
 def to_junction(town: TownMap, lane: int, arc: float) -> float:
