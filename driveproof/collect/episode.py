@@ -191,15 +191,19 @@ class Drive:
         """
         ego, moments = self.expert.vehicle, []
         self.state = self.session.tick()  # now the traffic is there, too
-        for _ in range(round(seconds / DT)):
-            before = ego.s_front
+        before = ego.s_front
+        for number in range(round(seconds / DT)):
+            if number:
+                self._advance()
             self._act()
             self._check(before)
+            before = ego.s_front
             now = self.state
             moments.append(Moment(now, now.actors[self.ego.id], ego.s, self.expert.decision))
             if watcher is not None:
                 watcher(now, ego, self.expert.decision)
-            self._advance()
+        if self.session.late_collisions():
+            raise Spoiled("collision")
         episode = Episode(ego.path, tuple(moments))
         if episode.way < MIN_WAY:
             raise Spoiled("no_motion")

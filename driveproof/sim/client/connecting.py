@@ -24,7 +24,7 @@ def carla_errors(doing: str) -> Iterator[None]:
         yield
     except RuntimeError as error:
         text = " ".join(str(error).split())
-        if "time-out" in text or "timeout" in text or "failed to connect" in text:
+        if any(sign in text.lower() for sign in ("time-out", "timeout", "failed to connect")):
             raise ServerLost(f"the simulator does not answer while {doing}") from error
         raise BadInput(f"the simulator refused: {text}", field=doing) from error
 
