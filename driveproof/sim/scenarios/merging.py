@@ -9,7 +9,6 @@ import numpy as np
 from driveproof.geometry.arrays import Float
 from driveproof.maps import LaneKind, Route
 from driveproof.sim.client.frames import to_transform
-from driveproof.sim.client.session import LIFT
 from driveproof.sim.drivers import LaneChange, Path
 from driveproof.sim.drivers.fleet import random_vehicle
 from driveproof.sim.routes import dense_route
@@ -20,6 +19,8 @@ from driveproof.sim.scenarios.streams import stream
 
 ASIDE_M = 1.05
 """Metres from the edge of the lane to the middle of a parked car."""
+LIFT = 0.2
+"""Metres above the road at which a vehicle is put down."""
 PARKED_S = 18.0
 """Metres along the way at which the ego is parked."""
 
