@@ -144,6 +144,7 @@ class Vehicle:
     trim: float = 0.0
     command: float = 0.0
     last_speed: float = 0.0
+    backing: bool = False
     seen: bool = False
     fresh: bool = True
     decision: DriverDecision = DriverDecision(Reason.CRUISE, 0.0)

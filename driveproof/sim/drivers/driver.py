@@ -21,6 +21,7 @@ from driveproof.sim.drivers.agents import (
 )
 from driveproof.sim.drivers.attention import careful_speed, threat
 from driveproof.sim.drivers.control import pursuit_angle, pursuit_distance
+from driveproof.sim.drivers.deadlock import backs_off
 from driveproof.sim.drivers.idm import free_acceleration, idm_acceleration
 from driveproof.sim.drivers.lateral import Purpose
 from driveproof.sim.drivers.merging import FAR, lane_speed
@@ -42,9 +43,13 @@ OBSTACLE_GAP = 8.0
 FALL_BACK = 0.8
 """Share of the new lane's speed that is driven while it has no gap."""
 BECAUSE = frozenset({Reason.PASSING, Reason.MAKE_ROOM})
+"""Reasons to drive slower that are due to the agent of the lateral plan."""
+CREEP, GENTLE = 2.5, 2.5
+"""Slower than this (m/s) the line is reached with at most so much deceleration (m/s²): its gap allows it."""
 WAITS = frozenset(
     {Reason.YIELD, Reason.LEAD, Reason.CROSSING, Reason.MERGE, Reason.OBSTACLE, Reason.PEDESTRIAN}
 )
+"""Reasons to stand after which a driver becomes impatient."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,7 @@ def decide(driver: Vehicle, now: Situation) -> tuple[float, float]:
             best = option
     if driver.style.attentive:
         best = _attentive(driver, now, best)
+        driver.backing = backs_off(driver, now.blockers, now.agents)
     found = best.decision
     offset = driver.offset_at(driver.s + driver.body.front)
     driver.decision = DriverDecision(
@@ -270,6 +276,6 @@ def _stop_at(driver: Vehicle, distance: float) -> float:
     braking = speed * speed / (2.0 * gap)
     if braking > 1.6:
         # the IDM brakes early and creeps at the end; from here a constant deceleration reaches the line
-        return -1.08 * braking
+        return -1.08 * braking if speed > CREEP else -min(1.08 * braking, GENTLE)
     smooth = idm_acceleration(speed, wanted, gap + 1.5, speed, driver.style, 1.0)
     return max(smooth, -1.6)

@@ -27,6 +27,9 @@ HARDEST, STEADIEST = -8.0, 3.0
 JERK_UP, JERK_DOWN = 6.0, 14.0
 """Changes of the wanted acceleration in a second, m/s³."""
 
+BACK_SPEED = 1.5
+"""m/s backwards."""
+
 
 class Drivers:
     """Drivers of some of a world's vehicles; the others are watched.
@@ -137,6 +140,11 @@ def actuate(driver: Vehicle, accel: float, angle: float, dt: float) -> Any:
         driver.trim = trimmed(driver.trim, driver.command, reached, dt)
     driver.command, driver.last_speed = command, speed
     steer = steer_command(angle, speed, plant)
+    if driver.backing or speed < -STANDING:
+        driver.command = driver.trim = 0.0
+        pace = min(max(0.3 + 0.3 * (BACK_SPEED + speed), 0.0), 0.6) if driver.backing else 0.0
+        brake = 0.0 if driver.backing else HOLD_BRAKE
+        return carla.VehicleControl(throttle=pace, brake=brake, reverse=driver.backing)
     if abs(speed) < STANDING and command <= 0.0:
         driver.trim = 0.0
         return carla.VehicleControl(throttle=0.0, steer=steer, brake=HOLD_BRAKE)

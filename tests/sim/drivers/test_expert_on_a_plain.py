@@ -173,3 +173,25 @@ def test_what_throws_the_car_aside_is_steered_out(plain: Plain) -> None:
         widest = max(widest, abs(plain.side(ego)))
     assert 0.05 < widest < 1.0
     assert abs(plain.side(ego)) < 0.1
+
+
+def test_who_stands_too_close_to_swerve_backs_off_and_goes_around(plain: Plain) -> None:
+    ego = plain.car(straight(left=5.25), 86.0, 0.0, expert=True)
+    plain.thing(90.0, 0.0)
+    backwards = 0.0
+    for _ in range(700):
+        plain.step()
+        backwards = min(backwards, ego.speed)
+    assert -2.0 < backwards < -0.5
+    assert not plain.hits
+    assert plain.front(ego) > 110.0
+
+
+def test_nobody_backs_off_into_who_is_behind(plain: Plain) -> None:
+    ego = plain.car(straight(left=5.25), 86.0, 0.0, expert=True)
+    plain.thing(90.0, 0.0)
+    plain.thing(76.0, 0.0)
+    for _ in range(300):
+        plain.step()
+        assert ego.speed > -0.1
+    assert not plain.hits
