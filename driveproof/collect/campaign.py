@@ -70,6 +70,9 @@ def collect(
             raise BadInput(
                 "no clip could be made", path=directory, hint="other towns, more attempts"
             )
+        keep = {f"{record.clip}.tar" for record in records}
+        for left in [path for path in temporary.iterdir() if path.name not in keep]:
+            left.unlink()  # half a clip of a process that died
         write_json(temporary / "index.json", index_of(records, params, seed))
     return records
 

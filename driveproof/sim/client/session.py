@@ -118,16 +118,24 @@ class Session(Actors):
         self.clear()
         wanted = town_name(name)
         self.client.set_timeout(max(LOAD_TIMEOUT_S, self.timeout_s))
-        with self._asking(f"loading {wanted}"):
-            offered = self.client.get_available_maps()
-            fits = [path for path in offered if town_name(path) == wanted]
-            if not fits:
-                known = ", ".join(sorted({town_name(path) for path in offered}))
-                raise BadInput(f"the simulator has no town {wanted}", hint=f"it has {known}")
-            exact = [path for path in fits if path.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]]
-            self.world = self.client.load_world((exact or fits)[0], False)
-        self.client.set_timeout(self.timeout_s)
+        try:
+            with self._asking(f"loading {wanted}"):
+                path = self._path_of(name)
+                self.world = self.client.load_world(path, False)
+        finally:
+            self.client.set_timeout(self.timeout_s)
         self._enter_world()
+
+    def _path_of(self, name: str) -> str:
+        """What the server calls a town; of several fits the one spelled alike."""
+        offered: list[str] = self.client.get_available_maps()
+        wanted = town_name(name)
+        fits = [path for path in offered if town_name(path) == wanted]
+        if not fits:
+            known = ", ".join(sorted({town_name(path) for path in offered}))
+            raise BadInput(f"the simulator has no town {wanted}", hint=f"it has {known}")
+        exact = [path for path in fits if path.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]]
+        return (exact or fits)[0]
 
     def enter_town(self, name: str) -> None:
         """Be in a town: as :meth:`load_town`, but only if another one runs."""
