@@ -81,7 +81,7 @@ def test_follower_settles_at_the_equilibrium_gap_of_the_closed_form(plain: Plain
     path = straight(2000.0, limit=15.0)
     lead = plain.car(path, 70.0, 8.0, style=Style(speed_factor=8.0 / 15.0))
     ego = plain.car(path, 20.0, 8.0)
-    plain.run(60.0)
+    plain.run(35.0)
     expected = equilibrium_gap(lead.speed, 15.0 * Style().speed_factor, Style())
     assert ego.speed == pytest.approx(lead.speed, abs=0.05)
     assert plain.front(lead) - 4.89 - plain.front(ego) == pytest.approx(expected, abs=0.4)
