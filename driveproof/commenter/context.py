@@ -10,7 +10,7 @@ import numpy as np
 from driveproof.commenter.clips import Window
 from driveproof.commenter.frame import Agent, Frame, Signal
 from driveproof.commenter.naming import name_agent, name_signal
-from driveproof.commenter.path import ego_path
+from driveproof.commenter.path import ego_path, lane_behind, lane_course
 from driveproof.commenter.road import Road, road_at
 from driveproof.geometry import Polyline, poses_to_local
 from driveproof.geometry.arrays import Float
@@ -40,27 +40,34 @@ class Context:
         )
 
     @cached_property
-    def path(self) -> Polyline:
-        """The way that the ego is about to take, world frame."""
-        return ego_path(self.town, self.frame, self.road)
+    def course(self) -> Polyline:
+        """The middle of the lanes that the ego is about to take, world frame."""
+        return lane_course(self.town, self.frame, self.road)
 
     @cached_property
-    def _on_path(self) -> tuple[Float, Float]:
+    def path(self) -> Polyline:
+        """The way that the ego is about to take: from where it is to the course, world frame."""
+        return ego_path(self.course, self.frame)
+
+    @cached_property
+    def _places(self) -> Float:
         points = np.array([[a.x, a.y] for a in self.frame.agents]).reshape(-1, 2)
         if not len(points):
-            return np.zeros(0), np.zeros(0)
-        # Behind the ego the path goes on straight.
+            return np.zeros((4, 0))
         along, lateral = self.path.project(points)
+        s, beside = self.course.project(points)
+        back, other = lane_behind(self.town, self.frame, self.road).project(points)
         behind = self.local[:, 0] < 0.0
-        return (
-            np.where(behind, self.local[:, 0], along),
-            np.where(behind, self.local[:, 1], lateral),
-        )
+        there = (np.where(behind, -back, along), np.where(behind, -other, lateral))
+        return np.stack([*there, np.where(behind, -back, s), np.where(behind, -other, beside)])
 
     def path_place(self, row: int) -> tuple[float, float]:
-        """Metres along the ego's path to an agent's centre, and metres left of it."""
-        along, lateral = self._on_path
-        return float(along[row]), float(lateral[row])
+        """Metres along the ego's path to an agent's centre, and metres left of it; behind the ego along its lane."""
+        return float(self._places[0, row]), float(self._places[1, row])
+
+    def lane_place(self, row: int) -> tuple[float, float]:
+        """As :meth:`path_place`, along the middle of the ego's lanes."""
+        return float(self._places[2, row]), float(self._places[3, row])
 
     @cached_property
     def local(self) -> Float:

@@ -13,7 +13,7 @@ from driveproof.commenter.lateral import (
     other_reasons,
     pass_obstruction,
 )
-from driveproof.commenter.longitudinal import Brake, decide_braking
+from driveproof.commenter.longitudinal import Brake, decide_braking, may_speed_up
 from driveproof.commenter.obstruction import Obstruction, find_obstruction
 from driveproof.commenter.recovery import Recovery, recovery_of
 from driveproof.commenter.signs import Signs
@@ -82,7 +82,7 @@ def decide(context: Context, signs: Signs, conflicts: list[Conflict]) -> ExpertD
     obstruction = None if context.road.in_junction else find_obstruction(context, signs)
     around = Move() if context.road.in_junction else pass_obstruction(context, obstruction)
     other = other_reasons(context, obstruction)
-    move = other if context.road.wrong_way else around if around.needed else other
+    move = around if around.needed and not _first(context, other) else other
     passing = move.now and move.maneuver is not t.Maneuver.CANNOT_PASS and bool(around.rows)
     brake = decide_braking(
         context, signs, _relevant(conflicts, around.rows if passing else ()), move, limit
@@ -91,9 +91,16 @@ def decide(context: Context, signs: Signs, conflicts: list[Conflict]) -> ExpertD
         brake = _while_passing(context, obstruction, brake)
     direction = _direction(context, move)
     speed = _speed(context, brake, target)
+    if speed is SpeedKey.ACCELERATE and not passing and not may_speed_up(context):
+        speed = SpeedKey.KEEP
     return ExpertDecision(
         ActionKeys(direction, speed), around, other, move, brake, None, obstruction, target
     )
+
+
+def _first(context: Context, other: Move) -> bool:
+    """Whether another reason comes before an obstruction: out of the oncoming lane, out of a parking place."""
+    return context.road.wrong_way or other.cause is t.ManeuverCause.PARKING_EXIT
 
 
 def _relevant(conflicts: list[Conflict], passed: tuple[int, ...]) -> list[Conflict]:

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from driveproof.commenter.context import Context
+from driveproof.geometry import Polyline
 from driveproof.questions import terms as t
 
-AHEAD_M, BEHIND_M, BEHIND_S = 8.0, 8.0, 1.5
+AHEAD_M, BEHIND_M, BEHIND_S = 8.0, 8.0, 2.5
 LANE_M = 3.5
+EXPECTED_MPS = 5.0
+"""Whoever stands in a lane may set out at this speed."""
+START_S = 4.0
+"""Seconds in which who starts from a stand is as fast as those who come."""
 ONCOMING_M = 40.0
 PASS_MPS = 7.0
 PASS_AFTER_M = 8.0
@@ -24,15 +31,33 @@ def beside_is_free(context: Context, side: int) -> bool:
     for row, agent in enumerate(context.frame.agents):
         if agent.kind == "prop" and agent.height < 0.3:
             continue
-        x, _, heading = context.local[row].tolist()
-        _, lateral = context.path_place(row)
+        _, _, heading = context.local[row].tolist()
+        x, lateral = context.lane_place(row)
         offset = side * lateral
-        if not 0.3 * LANE_M < offset < 1.5 * LANE_M:
+        if not 0.3 * LANE_M < offset < 1.5 * LANE_M or abs(agent.z - ego.z) > 4.0:
             continue
         room = (ego.length + agent.length) / 2.0
         closing = agent.speed * math.cos(heading) - ego.speed
-        behind = max(BEHIND_M, BEHIND_S * max(closing, 0.0) + 4.0)
+        behind = max(BEHIND_M, BEHIND_S * max(closing, 0.0) + 5.0)
         if -(behind + room) < x < AHEAD_M + room - 2.0 * min(closing, 0.0):
+            return False
+    return True
+
+
+def lane_is_free(context: Context, line: Polyline) -> bool:
+    """Whether who starts from a stand beside a lane finds room in it: ahead, and behind for the time that it takes."""
+    ego = context.frame.ego
+    here, _ = line.project(np.array([ego.x, ego.y]))
+    for agent in context.frame.agents:
+        if agent.kind == "prop" or agent.parked or abs(agent.z - ego.z) > 4.0:
+            continue
+        s, lateral = line.project(np.array([agent.x, agent.y]))
+        if abs(float(lateral)) > LANE_M / 2.0:
+            continue
+        gap = float(s - here)
+        room = (ego.length + agent.length) / 2.0
+        comes = max(agent.speed, EXPECTED_MPS)
+        if -(START_S * comes + 4.0 + room) < gap < AHEAD_M + room:
             return False
     return True
 
@@ -44,7 +69,7 @@ def oncoming_is_free(context: Context, side: int, until: float) -> bool:
         if agent.kind == "prop" or agent.parked:
             continue
         x, _, heading = context.local[row].tolist()
-        s, lateral = context.path_place(row)
+        s, lateral = context.lane_place(row)
         offset = side * lateral
         if x < -5.0 or not 0.3 * LANE_M < offset < 1.5 * LANE_M:
             continue

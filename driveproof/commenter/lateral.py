@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from driveproof.commenter.context import Context
-from driveproof.commenter.gaps import beside_is_free, oncoming_is_free, why_not
+from driveproof.commenter.gaps import beside_is_free, lane_is_free, oncoming_is_free, why_not
 from driveproof.commenter.naming import kind_of
 from driveproof.commenter.obstruction import Obstruction
 from driveproof.commenter.road import Beside
@@ -25,8 +25,11 @@ NOT_PASSED_M = 5.0
 RETURN_M, RETURN_S = 12.0, 0.8
 """From the oncoming lane one returns if its own lane is free for so many metres plus seconds."""
 INVADER_AHEAD_M = 35.0
-EMERGENCY_BEHIND_M = 35.0
+EMERGENCY_BEHIND_M, COMING_M = 40.0, 55.0
+"""Behind the ego in its own lane, and in the lane that it wants."""
 NEAR_COMMAND_M = 25.0
+BESIDE_LANE_M = 0.3
+"""So far beyond its border a vehicle's centre is beside a lane."""
 ENTER_HIGHWAY = frozenset(
     {"HighwayCutIn", "MergerIntoSlowTrafficV2", "InterurbanAdvancedActorFlow"}
 )
@@ -170,11 +173,12 @@ def _yield_to_emergency(context: Context) -> Move:
     """An emergency vehicle close behind in the ego's lane: give it the lane."""
     ego = context.frame.ego
     for row, agent in enumerate(context.frame.agents):
-        x, y, heading = context.local[row].tolist()
-        behind = (
-            -EMERGENCY_BEHIND_M < x < -2.0 and abs(y) < 2.0 and abs(heading) < math.radians(45.0)
-        )
-        if kind_of(agent) not in EMERGENCY or not behind or agent.speed < ego.speed - 1.0:
+        s, lateral = context.lane_place(row)
+        _, _, heading = context.local[row].tolist()
+        behind = -EMERGENCY_BEHIND_M < s < -2.0 and abs(lateral) < 2.0
+        if kind_of(agent) not in EMERGENCY or not behind or abs(heading) > math.radians(60.0):
+            continue
+        if agent.speed < max(ego.speed - 1.0, 2.0):
             continue
         road = context.road
         sides = [side for side, beside in ((-1, road.right), (1, road.left)) if beside.drivable]
@@ -192,17 +196,15 @@ def _yield_to_emergency(context: Context) -> Move:
 def _leave_parking(context: Context) -> Move:
     if not context.frame.scenario.startswith("ParkingExit"):
         return Move()
-    ego = context.frame.ego
-    near = context.town.nearest_lane((ego.x, ego.y))
-    lane = int(near.lane[0])
-    width = float(context.town.lanes.width[context.town.lanes.points(lane).start])
-    if float(near.distance[0]) < width / 2.0 - 0.5:
+    ego, town = context.frame.ego, context.town
+    near = town.nearest_lane((ego.x, ego.y), (ego.heading,))
+    beside = float(near.lateral[0])
+    width = float(town.lanes.width[town.lanes.points(int(near.lane[0])).start])
+    if abs(beside) < width / 2.0 + BESIDE_LANE_M:
         return Move()
-    _, y = context.frame.local(
-        *map(float, context.town.lanes.polyline(lane).at(float(near.arc[0]) + 8.0))
-    )
-    side = 1 if y > 0.0 else -1
-    free = beside_is_free(context, side)
+    side = -1 if beside > 0.0 else 1
+    starting = ego.speed > 1.0  # half out, one does not stop
+    free = starting or lane_is_free(context, town.lanes.polyline(int(near.lane[0])))
     maneuver = t.Maneuver.CHANGE_LEFT if side > 0 else t.Maneuver.CHANGE_RIGHT
     return Move(
         maneuver, t.ManeuverCause.PARKING_EXIT, free, None if free else t.Postponement.LANE_OCCUPIED
@@ -232,9 +234,21 @@ def _reached(context: Context) -> bool:
     return _lane_of_route(context) == context.road.lane
 
 
+def _emergency_comes(context: Context, side: int) -> bool:
+    """Whether an emergency vehicle comes from behind on the lane on ``side``."""
+    for row, agent in enumerate(context.frame.agents):
+        s, lateral = context.lane_place(row)
+        beside = 1.5 < side * lateral < 5.5
+        if kind_of(agent) in EMERGENCY and beside and -COMING_M < s < 10.0 and agent.speed > 2.0:
+            return True
+    return False
+
+
 def _change(context: Context, side: int, cause: t.ManeuverCause) -> Move:
-    free = beside_is_free(context, side)
     maneuver = t.Maneuver.CHANGE_LEFT if side > 0 else t.Maneuver.CHANGE_RIGHT
+    if _emergency_comes(context, side):
+        return Move(maneuver, cause, False, t.Postponement.YIELDING)
+    free = beside_is_free(context, side)
     return Move(maneuver, cause, free, None if free else t.Postponement.LANE_OCCUPIED)
 
 

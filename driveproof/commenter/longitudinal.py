@@ -11,11 +11,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from driveproof.commenter.conflicts import Conflict
 from driveproof.commenter.context import Context
 from driveproof.commenter.lateral import Move
 from driveproof.commenter.naming import kind_of
 from driveproof.commenter.signs import Signs
+from driveproof.commenter.traffic import sideways
 from driveproof.questions import ObjectKind
 from driveproof.questions import terms as t
 from driveproof.scene import Command
@@ -27,7 +30,16 @@ COMFORT, HARD = 3.0, 5.5
 REACTION_S = 0.6
 """Until the next decision acts."""
 BUFFER_M = 3.0
-TIGHT_M, TIGHT_BESIDE_M = 6.5, 1.5
+CLOSE_M = 6.5
+LEADER_M = 45.0
+ACCEL, HEADWAY_S = 2.0, 0.8
+"""Of the intelligent driver model behind others."""
+SPEED_UP = 0.6
+"""It must allow so much, m/s², to accelerate until the next decision."""
+STOP_NEEDED = 3.5
+"""Deceleration that a leader asks for, m/s², from which on only the full brake will do."""
+COMING_S = 1.2
+"""Who moves sideways towards the ego's path is on it so many seconds early."""
 LINE_BUFFER_M = 1.5
 CURVE_ACCEL = 2.5
 """Sideways acceleration at which curves are taken, m/s²."""
@@ -88,18 +100,16 @@ def _limits(context: Context, limit: float | None) -> Iterator[Brake]:
 
 
 def _curve_speeds(context: Context) -> Iterator[tuple[float, float]]:
-    """(metres ahead, speed) of the sharpest part of the path ahead."""
-    import numpy as np
-
-    points = context.path.points
+    """(metres ahead, speed) of the sharpest part of the course ahead."""
+    points = context.course.points
     if len(points) < 6:
         return
     steps = np.diff(points, axis=0)
     headings = np.unwrap(np.arctan2(steps[:, 1], steps[:, 0]))
-    arc = context.path.arc[1:-1]
+    arc = context.course.arc[1:-1]
     # Over four steps, since lane joints kink by a hair.
     change = np.abs(headings[4:] - headings[:-4])
-    span = context.path.arc[5:] - context.path.arc[1:-4]
+    span = context.course.arc[5:] - context.course.arc[1:-4]
     curvature = change / np.maximum(span, 1.0)
     speeds = np.sqrt(CURVE_ACCEL / np.maximum(curvature, 1e-4))
     index = int(np.argmin(speeds + 0.05 * arc[: len(speeds)]))
@@ -151,45 +161,61 @@ def _lights_and_signs(context: Context, signs: Signs) -> Iterator[Brake]:
 
 def _leaders(context: Context) -> Iterator[Brake]:
     """Whoever is ahead on the ego's path."""
-    ego = context.frame.ego
-    for row, agent in enumerate(context.frame.agents):
-        s, lateral = context.path_place(row)
-        _, _, heading = context.local[row].tolist()
-        gap = s - (agent.length + ego.length) / 2.0
-        inside = abs(lateral) < (agent.width + ego.width) / 2.0 + 0.25
-        if s <= 0.5 or not inside or gap > 45.0 or abs(agent.z - ego.z) > 4.0 or agent.height < 0.2:
-            continue
+    for row, gap, speed in _ahead(context):
+        agent = context.frame.agents[row]
         if agent.kind == "walker":
             wish = _before(context, gap, 0.0, t.Reason.PEDESTRIAN_CROSSING, (row,), buffer=4.0)
-        elif abs(heading) > math.radians(120.0) and agent.speed > 0.5:
+        elif speed < -0.5:
             wish = _before(context, gap / 2.0, 0.0, t.Reason.ONCOMING_VEHICLE, (row,))
         else:
-            wish = _behind(context, row, gap, max(agent.speed * math.cos(heading), 0.0))
+            wish = _behind(context, row, gap, speed)
         if wish is not None:
             yield wish
 
 
+def _ahead(context: Context) -> Iterator[tuple[int, float, float]]:
+    """Row, gap (m) and speed along the ego's way (m/s) of all who are on its path, or come into it."""
+    ego = context.frame.ego
+    for row, agent in enumerate(context.frame.agents):
+        s, lateral = context.path_place(row)
+        gap = s - (agent.length + ego.length) / 2.0
+        if s <= 0.5 or gap > LEADER_M or abs(agent.z - ego.z) > 4.0 or agent.height < 0.2:
+            continue
+        _, _, heading = context.local[row].tolist()
+        turned = heading - context.frame.local_heading(float(context.path.heading(s)))
+        coming = max(sideways(context, row), 0.0) * COMING_S if agent.kind == "vehicle" else 0.0
+        if abs(lateral) - coming > (agent.width + ego.width) / 2.0 + 0.25:
+            continue
+        along = agent.speed * math.cos(turned)
+        yield row, gap, along if abs(turned) > math.radians(120.0) else max(along, 0.0)
+
+
+def may_speed_up(context: Context) -> bool:
+    """Whether the way to those ahead allows to accelerate until the next decision."""
+    ego = context.frame.ego.speed
+    return all(_follow(ego, gap, max(speed, 0.0)) > SPEED_UP for _, gap, speed in _ahead(context))
+
+
+def _follow(ego: float, gap: float, speed: float) -> float:
+    """Acceleration of the intelligent driver model (Treiber 2000) behind a leader, m/s², without a wanted speed."""
+    wanted = BUFFER_M + HEADWAY_S * ego + ego * (ego - speed) / (2.0 * math.sqrt(COMFORT * ACCEL))
+    return ACCEL * (1.0 - (max(wanted, 0.0) / max(gap, 0.5)) ** 2)
+
+
 def _behind(context: Context, row: int, gap: float, speed: float) -> Brake | None:
     ego, agent = context.frame.ego, context.frame.agents[row]
-    _, lateral = context.path_place(row)
-    if (
-        gap < TIGHT_M - 3.5 + 0.25 * ego.speed
-        and abs(lateral) < TIGHT_BESIDE_M
-        and speed < ego.speed + 0.5
-    ):
-        level = t.Braking.STOP if gap < 2.0 or speed < 0.5 else t.Braking.SLOW_DOWN
-        return Brake(level, _leader_reason(context, row, speed, close=True), (row,), urgency=4.0)
-    wish = _before(
-        context,
-        gap,
-        speed,
-        _leader_reason(context, row, speed),
-        (row,),
-        buffer=BUFFER_M + 0.4 * speed,
-    )
-    if wish is None and agent.brake > 0.6 and gap < 8.0 + ego.speed and speed < ego.speed + 0.5:
-        return Brake(t.Braking.SLOW_DOWN, t.Reason.BRAKING_VEHICLE, (row,), urgency=1.0)
-    return wish
+    accel = _follow(ego.speed, gap, speed)
+    needed = max(ego.speed - speed, 0.0) ** 2 / (2.0 * max(gap - 1.5, 0.1))
+    close = gap < CLOSE_M
+    reason = _leader_reason(context, row, speed, close=close)
+    if needed > STOP_NEEDED or (gap < BUFFER_M + 1.0 and speed < 1.0) or gap < 1.5:
+        return Brake(t.Braking.STOP, reason, (row,), urgency=needed + 1.0)
+    braking = agent.brake > 0.6 and gap < 8.0 + ego.speed and speed < ego.speed + 0.5
+    if accel < -1.0 and (ego.speed > speed - 1.0 or gap < 2.5):
+        return Brake(t.Braking.SLOW_DOWN, reason, (row,), urgency=max(needed, 0.5))
+    if braking and ego.speed > 2.0:
+        return Brake(t.Braking.SLOW_DOWN, t.Reason.BRAKING_VEHICLE, (row,), urgency=0.5)
+    return None
 
 
 def _leader_reason(context: Context, row: int, speed: float, *, close: bool = False) -> t.Reason:
@@ -256,6 +282,8 @@ def _has_priority(context: Context, conflict: Conflict) -> bool:
 
 def _waiting(context: Context, move: Move) -> Iterator[Brake]:
     """Waiting before what cannot be passed yet."""
+    if move.cause is t.ManeuverCause.PARKING_EXIT and not move.now:
+        yield Brake(t.Braking.STOP, t.Reason.WAITING_TO_CHANGE_LANE, urgency=1.0)
     if not move.needed or not move.rows:
         return
     impossible = move.maneuver is t.Maneuver.CANNOT_PASS

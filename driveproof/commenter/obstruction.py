@@ -73,11 +73,11 @@ def find_obstruction(context: Context, signs: Signs) -> Obstruction | None:
     ego = context.frame.ego
     reach = max(MIN_REACH_M, REACH_S * ego.speed)
     rows = [row for row in range(len(context.frame.agents)) if _blocks(context, row, reach, signs)]
-    rows.sort(key=lambda row: context.path_place(row)[0])
+    rows.sort(key=lambda row: context.lane_place(row)[0])
     group: list[int] = []
     end = -math.inf
     for row in rows:
-        s, _ = context.path_place(row)
+        s, _ = context.lane_place(row)
         if group and s - context.frame.agents[row].length / 2.0 > end + GROUP_M:
             break
         group.append(row)
@@ -97,12 +97,12 @@ def find_obstruction(context: Context, signs: Signs) -> Obstruction | None:
 
 def _extent(context: Context, row: int) -> tuple[float, float, float, float]:
     agent = context.frame.agents[row]
-    s, lateral = context.path_place(row)
+    s, lateral = context.lane_place(row)
     index = min(
-        int(s / max(context.path.length, 1e-6) * (len(context.path.points) - 1)),
-        len(context.path.points) - 2,
+        int(s / max(context.course.length, 1e-6) * (len(context.course.points) - 1)),
+        len(context.course.points) - 2,
     )
-    dx, dy = context.path.points[index + 1] - context.path.points[index]
+    dx, dy = context.course.points[index + 1] - context.course.points[index]
     angle = agent.heading - math.atan2(dy, dx)
     along = abs(agent.length / 2 * math.cos(angle)) + abs(agent.width / 2 * math.sin(angle))
     across = abs(agent.length / 2 * math.sin(angle)) + abs(agent.width / 2 * math.cos(angle))
@@ -111,7 +111,7 @@ def _extent(context: Context, row: int) -> tuple[float, float, float, float]:
 
 def _blocks(context: Context, row: int, reach: float, signs: Signs) -> bool:
     agent, ego = context.frame.agents[row], context.frame.ego
-    s, _ = context.path_place(row)
+    s, _ = context.lane_place(row)
     if (
         agent.kind == "walker"
         or not ego.length / 2.0 - 1.0 < s < reach
@@ -146,7 +146,7 @@ def _stays(context: Context, row: int, agent: Agent, signs: Signs) -> bool:
             return True
     elif agent.parked:
         return True
-    s, _ = context.path_place(row)
+    s, _ = context.lane_place(row)
     waits = (
         signs.light_colour in (t.LightColour.RED, t.LightColour.YELLOW) or signs.stop is not None
     )
@@ -161,12 +161,12 @@ def _stays(context: Context, row: int, agent: Agent, signs: Signs) -> bool:
 
 def _led(context: Context, row: int) -> bool:
     """Whether another vehicle is close before it in its lane: then it queues."""
-    s, lateral = context.path_place(row)
+    s, lateral = context.lane_place(row)
     return any(
         other != row
         and agent.kind == "vehicle"
-        and 0.0 < context.path_place(other)[0] - s < 15.0
-        and abs(context.path_place(other)[1] - lateral) < 1.5
+        and 0.0 < context.lane_place(other)[0] - s < 15.0
+        and abs(context.lane_place(other)[1] - lateral) < 1.5
         for other, agent in enumerate(context.frame.agents)
     )
 

@@ -57,12 +57,12 @@ def moving(context: Context, row: int) -> Moving:
     agent = context.frame.agents[row]
     x, _, heading = context.local[row].tolist()
     rate = yaw_rate(context, agent)
-    sideways = _sideways(context, row)
+    across = sideways(context, row)
     course = _course(heading)
     place, over = _place(context, row)
     intent = _intent(agent, rate)
     side = place in (t.Place.LEFT_LANE, t.Place.RIGHT_LANE, t.Place.PARKING_LANE, t.Place.SHOULDER)
-    if side and course is t.Course.SAME and sideways > CUT_IN_MPS and x > 0.0 and (over or 1) == 1:
+    if side and course is t.Course.SAME and across > CUT_IN_MPS and x > 0.0 and (over or 1) == 1:
         intent = t.Intent.CUTTING_IN
     length = agent.length / 2.0 + context.frame.ego.length / 2.0
     along = t.Along.AHEAD if x > length else t.Along.BEHIND if x < -length else t.Along.BESIDE
@@ -74,7 +74,7 @@ def moving(context: Context, row: int) -> Moving:
         over,
         along,
         rate,
-        sideways,
+        across,
     )
 
 
@@ -111,7 +111,8 @@ def _intent(agent: Agent, rate: float) -> t.Intent:
     return t.Intent.LEFT if curvature > 0 else t.Intent.RIGHT
 
 
-def _sideways(context: Context, row: int) -> float:
+def sideways(context: Context, row: int) -> float:
+    """Metres a second at which an agent ahead approaches the ego's path; 0 without a past."""
     agent = context.frame.agents[row]
     s, lateral = context.path_place(row)
     before = context.past.get(agent.id)
