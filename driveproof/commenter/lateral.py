@@ -28,6 +28,10 @@ INVADER_AHEAD_M = 35.0
 EMERGENCY_BEHIND_M, COMING_M = 40.0, 55.0
 """Behind the ego in its own lane, and in the lane that it wants."""
 NEAR_COMMAND_M = 25.0
+LOOK_S = 1.0
+"""Who leaves a parking place looks for so long first."""
+INSIDE_M = 0.4
+"""Whose side reaches so far into a lane has entered it."""
 BESIDE_LANE_M = 0.3
 """So far beyond its border a vehicle's centre is beside a lane."""
 ENTER_HIGHWAY = frozenset(
@@ -203,12 +207,14 @@ def _leave_parking(context: Context) -> Move:
     if abs(beside) < width / 2.0 + BESIDE_LANE_M:
         return Move()
     side = -1 if beside > 0.0 else 1
-    starting = ego.speed > 1.0  # half out, one does not stop
-    free = starting or lane_is_free(context, town.lanes.polyline(int(near.lane[0])))
+    out = abs(beside) < (width + ego.width) / 2.0 - INSIDE_M  # half out, one does not stop
+    looked = context.window.ago(LOOK_S) is not None
+    free = lane_is_free(context, town.lanes.polyline(int(near.lane[0])))
     maneuver = t.Maneuver.CHANGE_LEFT if side > 0 else t.Maneuver.CHANGE_RIGHT
-    return Move(
-        maneuver, t.ManeuverCause.PARKING_EXIT, free, None if free else t.Postponement.LANE_OCCUPIED
-    )
+    if out or (free and looked):
+        return Move(maneuver, t.ManeuverCause.PARKING_EXIT, now=True)
+    postponed = t.Postponement.TOO_EARLY if free else t.Postponement.LANE_OCCUPIED
+    return Move(maneuver, t.ManeuverCause.PARKING_EXIT, False, postponed)
 
 
 def _commanded(context: Context) -> Move:
