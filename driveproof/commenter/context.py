@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from driveproof.commenter.path import ego_path, lane_behind, lane_course
 from driveproof.commenter.road import Road, road_at
 from driveproof.geometry import Polyline, poses_to_local
 from driveproof.geometry.arrays import Float
-from driveproof.maps import TownMap
+from driveproof.maps import LaneKind, TownMap
 from driveproof.maps.nearest import LaneMatch
 from driveproof.questions import ObjectRef
 
@@ -100,9 +100,43 @@ class Context:
         seconds = self.frame.time - before.time
         return {agent.id: (agent, seconds) for agent in before.agents}
 
+    @cached_property
+    def past_beside(self) -> Float:
+        """``[N]`` metres left of the path that each agent was half a second ago; NaN without a past."""
+        rows = [row for row, agent in enumerate(self.frame.agents) if agent.id in self.past]
+        beside = np.full(len(self.frame.agents), np.nan)
+        if rows:
+            before = [self.past[self.frame.agents[row].id][0] for row in rows]
+            _, beside[rows] = self.path.project(np.array([[a.x, a.y] for a in before]))
+        return beside
+
+    def beside_road(self, kind: LaneKind) -> Float:
+        """``[N]`` metres from each agent to the border of the nearest lane of a kind, negative inside; inf if none."""
+        if kind not in self._borders:
+            poses = np.array([[a.x, a.y] for a in self.frame.agents]).reshape(-1, 2)
+            try:
+                match = self.town.nearest_lane(poses, kinds=(kind,))
+            except ValueError:  # the town has no lanes of this kind
+                self._borders[kind] = np.full(len(poses), np.inf)
+            else:
+                lanes = self.town.lanes
+                self._borders[kind] = match.distance - lanes.width[lanes.offset[match.lane]] / 2.0
+        return self._borders[kind]
+
+    @cached_property
+    def _borders(self) -> dict[LaneKind, Float]:
+        return {}
+
+    @cached_property
+    def _names(self) -> dict[str, ObjectRef]:
+        return {}
+
     def ref(self, agent: Agent, *, role: bool = False, dangerous: bool = False) -> ObjectRef:
         """How answers name an agent."""
-        return name_agent(self.frame, agent, role=role, dangerous=dangerous)
+        if agent.id not in self._names:
+            self._names[agent.id] = name_agent(self.frame, agent)
+        name = self._names[agent.id]
+        return replace(name, is_role=role, is_dangerous=dangerous) if role or dangerous else name
 
     def sign_ref(self, signal: Signal, *, dangerous: bool = False) -> ObjectRef:
         """How answers name a light or sign."""

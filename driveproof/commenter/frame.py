@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -157,6 +158,15 @@ class Frame:
     weather: Mapping[str, float] = field(default_factory=dict)
     cameras: tuple[CameraPose, ...] = ()
     roles: Roles = field(default_factory=Roles)
+
+    @cached_property
+    def lenses(self) -> tuple[Float, Float, Float]:
+        """``[C, 4, 4]`` world to camera, ``[C, 3, 3]`` intrinsics, ``[C, 2]`` width and height; needs a camera."""
+        return (
+            np.stack([camera.world2cam for camera in self.cameras]),
+            np.stack([camera.intrinsic for camera in self.cameras]),
+            np.array([[camera.width, camera.height] for camera in self.cameras], dtype=float),
+        )
 
     def local(self, x: float, y: float) -> tuple[float, float]:
         """A world point in the ego frame (x forward, y left)."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from driveproof.commenter.frame import Agent, CameraPose, Frame, Signal
-from driveproof.geometry.arrays import Float
+from driveproof.geometry.arrays import Float, Int
 from driveproof.questions import Colour, ObjectKind, ObjectRef, Sector
 
 _BY_NAME: tuple[tuple[str, ObjectKind], ...] = (
@@ -159,8 +159,24 @@ def cameras_of(frame: Frame, agent: Agent) -> tuple[str, ...]:
 
 
 def _seeing(frame: Frame, points: Float) -> tuple[str, ...]:
-    counts = [(-visible(camera, points), camera.name) for camera in frame.cameras]
-    return tuple(name for count, name in sorted(counts) if count < 0)
+    if not frame.cameras:
+        return ()
+    names = [camera.name for camera in frame.cameras]
+    counts = sorted(zip((-_counts(frame, points)).tolist(), names, strict=True))
+    return tuple(name for count, name in counts if count < 0)
+
+
+def _counts(frame: Frame, points: Float) -> Int:
+    """``[C]`` how many of the world points ``[N, 3]`` fall into the picture of each camera."""
+    world2cam, intrinsic, size = frame.lenses
+    carla = points * np.array([1.0, -1.0, 1.0])
+    local = carla @ world2cam[:, :3, :3].swapaxes(1, 2) + world2cam[:, None, :3, 3]
+    depth = np.maximum(local[..., 0], 1e-6)
+    u = intrinsic[:, 0, 2, None] + intrinsic[:, 0, 0, None] * local[..., 1] / depth
+    v = intrinsic[:, 1, 2, None] - intrinsic[:, 1, 1, None] * local[..., 2] / depth
+    inside = (local[..., 0] > 0.1) & (u >= 0) & (v >= 0)
+    inside &= (u < size[:, 0, None]) & (v < size[:, 1, None])
+    return np.asarray(inside.sum(1))
 
 
 def project(camera: CameraPose, points: Float) -> tuple[Float, Float]:

@@ -118,9 +118,7 @@ def sideways(context: Context, row: int) -> float:
     before = context.past.get(agent.id)
     if before is None or s <= 0.0:
         return 0.0
-    past, seconds = before
-    _, then = context.path.project(np.array([past.x, past.y]))
-    return (abs(float(then)) - abs(lateral)) / seconds
+    return (abs(float(context.past_beside[row])) - abs(lateral)) / before[1]
 
 
 def _place(context: Context, row: int) -> tuple[t.Place, int | None]:
@@ -130,7 +128,7 @@ def _place(context: Context, row: int) -> tuple[t.Place, int | None]:
     off = float(context.lanes.distance[row])
     width = float(lanes.width[lanes.points(lane).start])
     if off > width / 2.0 + 0.4 and not lanes.is_junction[lane]:
-        return _beside_road(context, agent), None
+        return _beside_road(context, row), None
     if lanes.junction[lane] >= 0:
         return t.Place.IN_JUNCTION, None
     if lanes.road[lane] == lanes.road[road.lane]:
@@ -179,14 +177,8 @@ _BESIDE = (
 )
 
 
-def _beside_road(context: Context, agent: Agent) -> t.Place:
+def _beside_road(context: Context, row: int) -> t.Place:
     for kind, place in _BESIDE:
-        try:
-            match = context.town.nearest_lane((agent.x, agent.y), kinds=(kind,))
-        except ValueError:  # the town has none of these
-            continue
-        lane = int(match.lane[0])
-        width = float(context.town.lanes.width[context.town.lanes.points(lane).start])
-        if float(match.distance[0]) < width / 2.0 + 0.2:
+        if context.beside_road(kind)[row] < 0.2:
             return place
     return t.Place.OFF_ROAD
