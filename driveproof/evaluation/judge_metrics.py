@@ -7,61 +7,110 @@ left out and counted, and it counts as wrong in the strict reading of a preferen
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import average_precision_score, roc_auc_score
 
-from driveproof.evaluation.statistics import CONFIDENCE, Estimate, bootstrap_mean
+from driveproof.evaluation.statistics import CONFIDENCE, RESAMPLES, Estimate, bootstrap_mean
 from driveproof.geometry.arrays import Bool, Float
 from driveproof.judge.gates import Gates
 from driveproof.judge.score import preference
 
-RESAMPLES = 1000
-Measure = Callable[[Float, Bool], float]
-"""Scores ``[N]`` and labels ``[N]`` to a number; NaN where it is not defined."""
+
+@dataclass(frozen=True)
+class Levels:
+    """Scores as their distinct values in ascending order, and what weighs at each of them.
+
+    ``values`` ``[L]``; ``good`` and ``bad`` ``[B, L]`` are the weights of reasonable and unreasonable clips in each of B
+    resamples, so that ties are one level and a resample costs no sorting.
+    """
+
+    values: Float
+    good: Float
+    bad: Float
+
+    @classmethod
+    def of(cls, scores: Float, labels: Bool, weights: Float | None = None) -> Levels:
+        """Levels of scores ``[N]`` with labels ``[N]`` and weights ``[B, N]`` (one for all if not given)."""
+        weights = np.ones((1, len(scores))) if weights is None else weights
+        values, code = np.unique(scores, return_inverse=True)
+        member = np.zeros((len(scores), len(values)))
+        member[np.arange(len(scores)), code] = 1.0
+        good, bad = weights @ (member * labels[:, None]), weights @ (member * ~labels[:, None])
+        return cls(np.asarray(values, np.float64), good, bad)
 
 
-def auc(scores: Float, labels: Bool) -> float:
-    """Area under the ROC curve; ties count half. NaN with one label only."""
-    return float(roc_auc_score(labels, scores)) if len(np.unique(labels)) == 2 else float("nan")
+Measure = Callable[[Levels], Float]
+"""Levels with B resamples to B numbers; NaN where the measure is not defined."""
 
 
-def average_precision(scores: Float, labels: Bool) -> float:
-    """AP+: average precision of finding reasonable driving by high scores; NaN without any."""
-    return float(average_precision_score(labels, scores)) if labels.any() else float("nan")
+def auc(levels: Levels) -> Float:
+    """Area under the ROC curve ``[B]``; ties count half. NaN with one label only."""
+    below = np.cumsum(levels.bad, axis=1) - levels.bad
+    won = (levels.good * (below + levels.bad / 2.0)).sum(1)
+    return _ratio(won, levels.good.sum(1) * levels.bad.sum(1))
 
 
-def average_precision_of_failures(scores: Float, labels: Bool) -> float:
-    """AP-: average precision of finding unreasonable driving by low scores."""
-    return average_precision(1.0 - scores, ~labels)
+def average_precision(levels: Levels) -> Float:
+    """AP+ ``[B]``: average precision of finding reasonable driving by high scores; NaN without any."""
+    return _average_precision(levels.good[:, ::-1], levels.bad[:, ::-1])
+
+
+def average_precision_of_failures(levels: Levels) -> Float:
+    """AP- ``[B]``: average precision of finding unreasonable driving by low scores."""
+    return _average_precision(levels.bad, levels.good)
+
+
+def _average_precision(wanted: Float, others: Float) -> Float:
+    """Σ (R_k - R_{k-1}) P_k over levels, the best first."""
+    found = np.cumsum(wanted, axis=1)
+    precision = _ratio(found, found + np.cumsum(others, axis=1))
+    return _ratio((wanted * np.nan_to_num(precision)).sum(1), wanted.sum(1))
 
 
 def accuracy_at(cut: float) -> Measure:
     """Equation 2: the share of clips with score > ``cut`` just where driving is reasonable."""
-    return lambda scores, labels: float(((scores > cut) == labels).mean())
+
+    def measure(levels: Levels) -> Float:
+        above = levels.values > cut
+        right = levels.good[:, above].sum(1) + levels.bad[:, ~above].sum(1)
+        return _ratio(right, levels.good.sum(1) + levels.bad.sum(1))
+
+    return measure
+
+
+def _ratio(part: Float, whole: Float) -> Float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(whole > 0.0, part / whole, np.nan)
 
 
 def bootstrap(
-    measure: Measure, scores: Float, labels: Bool, places: Sequence[str], seed: int
-) -> Estimate:
-    """A measure with its interval; NaN scores are lost. Whole places are drawn, since clips of one resemble each other."""
+    measures: Mapping[str, Measure], scores: Float, labels: Bool, places: Sequence[str], seed: int
+) -> dict[str, Estimate]:
+    """Measures with their intervals; NaN scores are lost. Whole places are drawn, since clips of one resemble each other."""
     kept = ~np.isnan(scores)
     lost = int((~kept).sum())
-    value = measure(scores[kept], labels[kept]) if kept.any() else float("nan")
-    if np.isnan(value):
-        return Estimate(None, None, None, 0, lost)
-    names = np.asarray(places, dtype=object)[kept]
-    groups = [np.flatnonzero(names == name) for name in sorted(set(names))]
+    if not kept.any():
+        return {name: Estimate(None, None, None, 0, lost) for name in measures}
+    scores, labels = scores[kept], labels[kept]
+    _, place = np.unique(np.asarray(places, dtype=str)[kept], return_inverse=True)
+    count = int(place.max()) + 1
     rng = np.random.default_rng(seed)
-    drawn = []
-    for _ in range(RESAMPLES):
-        chosen = rng.integers(len(groups), size=len(groups))
-        rows = np.flatnonzero(kept)[np.concatenate([groups[int(g)] for g in chosen])]
-        drawn.append(measure(scores[rows], labels[rows]))
+    # drawing G places with replacement is drawing how often each is drawn
+    draws = rng.multinomial(count, np.full(count, 1.0 / count), size=RESAMPLES)
+    drawn = Levels.of(scores, labels, draws[:, place].astype(np.float64))
+    whole = Levels.of(scores, labels)
     tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = np.nanquantile(drawn, [tail, 1.0 - tail])
-    return Estimate(value, float(low), float(high), int(kept.sum()), lost)
+    found = {}
+    for name, measure in measures.items():
+        value = float(measure(whole)[0])
+        if np.isnan(value):
+            found[name] = Estimate(None, None, None, 0, lost)
+            continue
+        low, high = np.nanquantile(measure(drawn), [tail, 1.0 - tail])
+        found[name] = Estimate(value, float(low), float(high), len(scores), lost)
+    return found
 
 
 def quality(
@@ -70,9 +119,7 @@ def quality(
     """Driving quality classification: ACC at each cut, AUC, AP-, AP+."""
     measures: dict[str, Measure] = {f"ACC@{cut:g}": accuracy_at(cut) for cut in cuts}
     measures |= {"AUC": auc, "AP-": average_precision_of_failures, "AP+": average_precision}
-    return {
-        name: bootstrap(measure, scores, labels, places, seed) for name, measure in measures.items()
-    }
+    return bootstrap(measures, scores, labels, places, seed)
 
 
 def perfect_match(

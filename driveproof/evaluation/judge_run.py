@@ -47,14 +47,16 @@ Progress = Callable[[str, int, int], None]
 class JudgeBench:
     """Results: the methods, what they reached, and what it rests on.
 
-    ``quality`` (mined clips), ``quality_all`` (all test clips) and ``selection`` are by method name and measure;
-    ``perfect`` by method that gates.
+    ``quality`` (mined clips), ``quality_all`` (all test clips), ``selection`` (contested pairs: the preferred trajectory
+    scores low on a rule) and ``selection_all`` (all test pairs) are by method name and measure; ``perfect`` by method
+    that gates.
     """
 
     methods: list[Method]
     quality: dict[str, dict[str, Estimate]]
     quality_all: dict[str, dict[str, Estimate]]
     selection: dict[str, dict[str, Estimate]]
+    selection_all: dict[str, dict[str, Estimate]]
     perfect: dict[str, Estimate]
     kinds: dict[str, dict[str, dict[str, Any]]]
     sweep: Sweep
@@ -121,12 +123,19 @@ def run_benches(
         )  # fmt: skip
     methods.append(oracle_method(test, truth, reading))
     low = [clip for clip in test if mined(clip, thresholds)]
+    mined_keys = {clip.key for clip in low}
+    contested = [
+        pair
+        for pair in chosen
+        if (pair.first if pair.preferred == "A" else pair.second) in mined_keys
+    ]
     style = JudgeStyle(params.style, params.frames)
     return JudgeBench(
         methods=methods,
         quality=_qualities(methods, low, params, seed),
         quality_all=_qualities(methods, test, params, seed),
-        selection=_selections(methods, test, chosen, reading, seed),
+        selection=_selections(methods, test, contested, reading, seed),
+        selection_all=_selections(methods, test, chosen, reading, seed),
         perfect=_perfect(methods, low, truth, seed),
         kinds={
             method.name: by_group(
@@ -141,6 +150,7 @@ def run_benches(
         sweep=sweep_thresholds(train or test, thresholds, reading=reading),
         counts={
             "test_clips": len(test), "mined_clips": len(low), "pairs": len(chosen),
+            "contested_pairs": len(contested),
             "train_clips": len(train), "places": len({clip.place for clip in test}),
         },
         settings={

@@ -86,6 +86,7 @@ def summary_of(bench: JudgeBench) -> dict[str, Any]:
         "quality": _plain(bench.quality),
         "quality_all": _plain(bench.quality_all),
         "selection": _plain(bench.selection),
+        "selection_all": _plain(bench.selection_all),
         "perfect_match": {name: asdict(value) for name, value in bench.perfect.items()},
         "kinds": bench.kinds,
         "sweep": bench.sweep.to_json(),

@@ -63,13 +63,17 @@ def judge_section(inputs: Inputs) -> Section:
     intro = (
         f"{number(counts['test_clips'])} test clips at {number(counts['places'])} places that training did not see, "
         f"{number(counts['mined_clips'])} of them with a rule below its threshold (mined, as the paper does), and "
-        f"{number(counts['pairs'])} pairs. Labels: {sources}. Nobody looked at scripted clips: whether driving is "
+        f"{number(counts['pairs'])} pairs, {number(counts['contested_pairs'])} of them contested: the preferred trajectory "
+        f"scores low on a rule. Labels: {sources}. Nobody looked at scripted clips: whether driving is "
         f"reasonable follows from the script. Question {settings['judge_hash'][:12]}, seed {settings['seed']}."
     )
     tables = (
         _quality_table(results),
         _quality_table(results, "quality_all", "Driving quality classification, all test clips"),
         _selection_table(results),
+        _selection_table(
+            results, "selection_all", "Trajectory preference selection, all test pairs"
+        ),
         _ablation_table(results),
         _perfect_table(results),
         _sweep_table(results["sweep"]),
@@ -112,23 +116,27 @@ def _quality_table(
     return Table(caption, ("method", "tuned", *measures), tuple(rows), 2, f"{_OURS} {_OTHER}")
 
 
-def _selection_table(results: Mapping[str, Any]) -> Table:
+def _selection_table(
+    results: Mapping[str, Any],
+    part: str = "selection",
+    caption: str = "Trajectory preference selection (the paper's table 2), contested pairs",
+) -> Table:
+    """Strict, half credit, ties; contested are pairs whose preferred trajectory scores low on a rule."""
     rows = [
         (name, *(estimate(values[m]) for m in ("strict", "half", "ties")))
-        for name, values in results["selection"].items()
+        for name, values in results[part].items()
     ]
-    rows += [
-        (f"{_PAPER}: {name}", _percent(value), MISSING, MISSING)
-        for name, value in PAPER_TABLE_2.items()
-    ]
+    if part == "selection":
+        rows += [
+            (f"{_PAPER}: {name}", _percent(value), MISSING, MISSING)
+            for name, value in PAPER_TABLE_2.items()
+        ]
     note = (
         "strict: ties and unscored pairs count as wrong; half: ties count half, unscored pairs are lost. Scripted pairs have "
         f"no human demonstration: ADE and FDE measure the distance to a PDM-style planner. {_OTHER}"
     )
     head = ("method", "strict", "half credit", "ties")
-    return Table(
-        "Trajectory preference selection (the paper's table 2)", head, tuple(rows), 1, note
-    )
+    return Table(caption, head, tuple(rows), 1, note)
 
 
 def _ablation_table(results: Mapping[str, Any]) -> Table:

@@ -19,7 +19,9 @@ def swing_wide(place: Place, rng: Rng, on: bool) -> Setting:
     name = "swings_wide_with_lorry" if on else "swings_wide"
     swing = Behaviour(name, on, wide, ("LK", "DDC"))
     if on:
-        return Setting(speed, (), (swing,), shape=LORRY)
+        halt = Motion(slowing(speed, 0.0, rng.uniform(1.8, 2.2), 0.0, 0.4), centred())
+        bad = Behaviour("stops_before_turn", False, halt, ("EP",))
+        return Setting(speed, (), (swing, bad), shape=LORRY)
     plain = Behaviour("turns", True, Motion(steady(speed), centred()))
     return Setting(speed, (), (plain, swing))
 
@@ -33,7 +35,10 @@ def inside(place: Place, rng: Rng, on: bool) -> Setting:
     if on:
         good = Behaviour("turns_inside_breakdown", True, cut, ("LK", "DDC", "DAC"))
         bad = Behaviour("hits_breakdown", False, plain, ("NC",))
-        return Setting(speed, (standing_car(rng, at, -rng.uniform(0.5, 0.8)),), (good, bad))
+        panic = Motion(slowing(speed, 0.0, rng.uniform(6.5, 7.5), 0.0, 0.1), centred())
+        worse = Behaviour("panics_at_breakdown", False, panic, ("COMFORT",))
+        car = standing_car(rng, at, -rng.uniform(0.5, 0.8))
+        return Setting(speed, (car,), (good, bad, worse))
     bad = Behaviour("cuts_corner", False, cut, ("LK", "DDC", "DAC"))
     return Setting(speed, (), (Behaviour("turns", True, plain), bad))
 

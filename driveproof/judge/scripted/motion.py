@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +49,13 @@ def slowing(speed: float, to: float, rate: float, start: float = 0.0, ease: floa
     return np.maximum(speed - lost, min(to, speed))
 
 
+def gaining(speed: float, rate: float, ease: float = 0.2) -> Float:
+    """Faster by ``rate`` m/s², which is reached within ``ease`` s."""
+    pressed = np.clip(GRID / max(ease, _STEP), 0.0, 1.0)
+    gained = np.concatenate([[0.0], np.cumsum((pressed[1:] + pressed[:-1]) / 2.0) * _STEP]) * rate
+    return np.asarray(speed + gained, np.float64)
+
+
 def centred() -> Float:
     """Offset zero."""
     return np.zeros(len(GRID))
@@ -69,6 +75,3 @@ def bump(to: float, start: float, over: float, hold: float) -> Float:
 def _smooth(share: Float) -> Float:
     share = np.clip(share, 0.0, 1.0)
     return np.asarray(share**3 * (10.0 - 15.0 * share + 6.0 * share**2), np.float64)
-
-
-Profile = Callable[[Float], Float]

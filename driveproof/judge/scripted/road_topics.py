@@ -18,7 +18,7 @@ from driveproof.judge.scripted.actors import (
     van,
     walker,
 )
-from driveproof.judge.scripted.motion import Motion, bump, centred, shift, slowing, steady
+from driveproof.judge.scripted.motion import Motion, bump, centred, gaining, shift, slowing, steady
 from driveproof.judge.scripted.places import Place
 from driveproof.judge.scripted.topics import Behaviour, Setting
 
@@ -47,6 +47,11 @@ def _plain(speed: float) -> Motion:
 def _panic(speed: float, rng: Rng) -> Motion:
     """The hardest braking."""
     return Motion(slowing(speed, 0.0, rng.uniform(6.5, 7.5), 0.0, 0.1), centred())
+
+
+def _hurry(speed: float, rng: Rng) -> Motion:
+    """Accelerating harder than is comfortable, straight on."""
+    return Motion(gaining(speed, rng.uniform(3.6, 4.2)), centred())
 
 
 def nudge(place: Place, rng: Rng, on: bool) -> Setting:
@@ -155,13 +160,13 @@ def occlusion(place: Place, rng: Rng, on: bool) -> Setting:
     hidden = walker(
         at + 6.0, edge - 0.4, vd=1.9, begins=meets - 0.75, appears=max(meets - 1.0, 0.2)
     )
-    someone = rng.random() < 0.5
+    someone, hurry = rng.random() < 0.5, _hurry(speed, rng)
     if on:
         hides = van(rng, at + 1.5, edge)
         if not someone:
-            return Setting(
-                speed, (hides,), (Behaviour("slow_past_occlusion", True, slow, ("EP",)),)
-            )
+            good = Behaviour("slow_past_occlusion", True, slow, ("EP",))
+            bad = Behaviour("hurries_past_occlusion", False, hurry, ("COMFORT",))
+            return Setting(speed, (hides,), (good, bad))
         good = Behaviour("slow_past_occlusion", True, slow)
         bad = Behaviour("speeds_past_occlusion", False, _plain(speed), ("NC", "TTC"))
         return Setting(speed, (hides, hidden), (good, bad))
@@ -193,12 +198,16 @@ def walkers_wait(place: Place, rng: Rng, on: bool) -> Setting:
     edge = -place.half_width - 0.5
     pace = rng.uniform(1.3, 1.5)
     patient = rng.random() < 0.5  # they step out when the ego stands
-    begins = 3.2 if patient else 0.5
+    begins, rush = 3.2 if patient else 0.5, _hurry(speed, rng)
     crossing = [walker(at + 1.3 * n, edge - 0.3 * n, vd=pace, begins=begins) for n in range(2)]
     if on:
         good = Behaviour("yields_to_walkers", True, stop, ("EP",) if patient else ())
-        bad = Behaviour("creeps_at_walkers", False, _plain(speed), ("NC", "TTC"))
-        return Setting(speed, tuple(crossing), (good,) if patient else (good, bad))
+        bad = (
+            Behaviour("rushes_past_walkers", False, rush, ("COMFORT",))
+            if patient
+            else Behaviour("creeps_at_walkers", False, _plain(speed), ("NC", "TTC"))
+        )
+        return Setting(speed, tuple(crossing), (good, bad))
     decoy = _some(rng, *(walker(at + 1.3 * n, _off_road(place) - 1.0, vs=-1.3) for n in range(2)))
     bad = Behaviour("needless_stop", False, stop, ("EP",))
     return Setting(speed, decoy, (Behaviour("drives_on", True, _plain(speed)), bad))
