@@ -106,17 +106,32 @@ class Motion:
 
 @dataclass(eq=False)
 class Vehicle:
-    """A vehicle and what its driver has in mind. ``s`` is the arc length of its rear axle on ``path``.
+    """A vehicle and what its driver has in mind.
 
-    ``driven`` tells whether a driver of ours moves it; the path of others is what the lanes suggest.
-    ``parked`` vehicles do not go on by themselves and may be passed; ``cleared`` holds the ids of stop
-    signs it has obeyed, ``committed`` those of yellow lights it may run because it could not stop
-    comfortably, ``obeyed`` those it has begun to stop for, ``changed`` the lane changes of its path it has begun or put
-    off; ``waited`` seconds it has stood at a sign,
-    ``stuck`` seconds it has stood for others, ``still`` seconds it has stood at all and ``slow``
-    seconds it has been slower than :data:`CRAWL`; ``cruise`` is the
-    speed of an oblivious driver, ``command`` the
-    acceleration last asked for and ``trim`` what is added to reach it (m/s²).
+    Attributes
+    ----------
+    path, s
+        The way it takes (of vehicles that are not ``driven``: what the lanes suggest), and the arc length
+        of its rear axle on it, m.
+    driven
+        Whether a driver of ours moves it.
+    parked
+        Whether it does not go on by itself and may be passed.
+    plan
+        Where beside its path it wants to be.
+    script, cruise
+        What a scenario makes it do, and the speed of an oblivious driver, m/s.
+    cleared, committed, obeyed, changed
+        Ids of stop signs it has obeyed, of yellow lights it runs because it could not stop comfortably, of
+        those it has begun to stop for; beginnings of lane changes it has begun or put off.
+    waited, stuck, still, slow
+        Seconds it has stood at a sign, for others, and at all, and has been slower than :data:`CRAWL`.
+    command, trim, last_speed
+        Acceleration last asked for, what is added to reach it (m/s²), and the speed then (m/s).
+    backing
+        Whether it drives backwards.
+    seen, fresh
+        Whether it has appeared in a state, and whether its driver has not decided anything yet.
     """
 
     agent_id: int

@@ -135,7 +135,7 @@ def actuate(driver: Vehicle, accel: float, angle: float, dt: float) -> Any:
     if driver.command < 0.0 <= accel:
         high = max(high, JERK_UP * dt)  # letting go of the brake is quick
     command = min(max(accel, low, HARDEST), high, STEADIEST)
-    if dt > 0.0:
+    if dt > 0.0 and (abs(speed) >= STANDING or driver.command > 0.0):
         reached = (speed - driver.last_speed) / dt
         driver.trim = trimmed(driver.trim, driver.command, reached, dt)
     driver.command, driver.last_speed = command, speed
