@@ -59,7 +59,8 @@ class Slot:
     """One thing an answer says.
 
     ``type`` is an enumeration of :mod:`driveproof.questions.terms` or a :class:`Kind`; ``many`` says that it holds a
-    set; ``weight`` its share of the score; ``optional`` that an answer may leave it out where the truth is None.
+    set; ``weight`` its share of the score; ``optional`` that an answer may leave it out where the truth is None; ``about``
+    is a pattern of the words that show that a text speaks of it at all: what a count counts, what a flag is about.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Slot:
     weight: float = 1.0
     many: bool = False
     optional: bool = False
+    about: str = ""
 
 
 @dataclass(frozen=True)

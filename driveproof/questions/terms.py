@@ -78,9 +78,10 @@ class LightColour(StrEnum):
 
 
 class Braking(StrEnum):
-    """Whether the ego must brake."""
+    """Whether the ego must brake; ``SPEED_UP`` says that it need not and may even go faster."""
 
     NONE = "none"
+    SPEED_UP = "speed_up"
     SLOW_DOWN = "slow_down"
     STOP = "stop"
 

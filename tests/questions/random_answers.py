@@ -90,7 +90,7 @@ def consistent(facts: dict[str, Any]) -> dict[str, Any]:
             postponed = facts["postponed"]
             facts["now"] = facts["now"] or postponed is t.Postponement.NONE
             facts["postponed"] = None if facts["now"] else postponed
-    if "braking" in facts and facts["braking"] is t.Braking.NONE:
+    if facts.get("braking") in (t.Braking.NONE, t.Braking.SPEED_UP):
         facts["reason"] = t.Reason.NONE
     elif "braking" in facts and facts["reason"] is t.Reason.NONE:
         facts["reason"] = t.Reason.RED_LIGHT

@@ -16,6 +16,7 @@ _CLOSE: tuple[tuple[frozenset[Enum], float], ...] = (
     (frozenset({t.Motion.STOPPED, t.Motion.SLOW}), 0.5),
     (frozenset({t.Motion.SLOW, t.Motion.NORMAL}), 0.5),
     (frozenset({t.Braking.STOP, t.Braking.SLOW_DOWN}), 0.5),
+    (frozenset({t.Braking.NONE, t.Braking.SPEED_UP}), 1.0),
     (frozenset({t.Maneuver.CHANGE_EITHER, t.Maneuver.CHANGE_LEFT}), 0.75),
     (frozenset({t.Maneuver.CHANGE_EITHER, t.Maneuver.CHANGE_RIGHT}), 0.75),
     (frozenset({t.Maneuver.CHANGE_LEFT, t.Maneuver.USE_ONCOMING_LANE}), 0.75),

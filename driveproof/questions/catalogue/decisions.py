@@ -5,6 +5,7 @@ from __future__ import annotations
 from driveproof.questions import terms as t
 from driveproof.questions.question import Category, Kind, Question, Rule, Slot
 
+_OBSTACLE = r"obstacles?|obstruct\w*|block\w*|accidents?|crash|construction|road ?works?|debris|parked|hazards?|doors?|invad\w*|clear|free"
 _NEED = (Slot("maneuver", t.Maneuver, 2.0), Slot("cause", t.ManeuverCause, 1.0))
 
 DECISIONS: tuple[Question, ...] = (
@@ -47,7 +48,10 @@ DECISIONS: tuple[Question, ...] = (
             "Is there an obstacle on the ego vehicle's road?",
             "Does anything obstruct the road ahead?",
         ),
-        (Slot("present", Kind.FLAG), Slot("cause", t.ManeuverCause, 1.0, optional=True)),
+        (
+            Slot("present", Kind.FLAG, about=_OBSTACLE),
+            Slot("cause", t.ManeuverCause, 1.0, optional=True),
+        ),
         names_objects=True,
     ),
     Question(

@@ -62,7 +62,7 @@ ROADS: tuple[Question, ...] = (
             "How many lanes lead in the {subject} direction here?",
             "Count the lanes of this road in the {subject} direction.",
         ),
-        (Slot("count", Kind.COUNT),),
+        (Slot("count", Kind.COUNT, about=r"lanes?"),),
         per=Per.SENSE,
     ),
     Question(

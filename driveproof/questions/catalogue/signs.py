@@ -5,6 +5,7 @@ from __future__ import annotations
 from driveproof.questions import terms as t
 from driveproof.questions.question import Category, Kind, Per, Question, Rule, Slot
 
+_PEOPLE = r"pedestrians?|people|persons?|walkers?|adults?|child(?:ren)?|men|women|man|woman"
 _ADVICE = (Slot("advice", t.Advice),)
 
 SIGNS: tuple[Question, ...] = (
@@ -17,7 +18,7 @@ SIGNS: tuple[Question, ...] = (
             "How many pedestrians are there ahead, within 30 m?",
             "Count the pedestrians up to 30 m ahead of the ego vehicle.",
         ),
-        (Slot("count", Kind.COUNT),),
+        (Slot("count", Kind.COUNT, about=_PEOPLE),),
     ),
     Question(
         2,
@@ -65,7 +66,7 @@ SIGNS: tuple[Question, ...] = (
             "Does a traffic light apply to the ego vehicle?",
             "Is the ego vehicle governed by a traffic light?",
         ),
-        (Slot("present", Kind.FLAG),),
+        (Slot("present", Kind.FLAG, about=r"lights?|signals?|governed|controlled"),),
         names_objects=True,
     ),
     Question(

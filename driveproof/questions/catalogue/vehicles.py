@@ -14,7 +14,12 @@ _PLACE = (
 )
 _CONFLICT = (Slot("reason", t.ConflictReason),)
 _COLLIDES = (Slot("ego_move", t.EgoMove),)
-_CROSSES = Slot("crosses", Kind.FLAG, 2.0)
+_CROSSES = Slot(
+    "crosses",
+    Kind.FLAG,
+    2.0,
+    about=r"cross\w*|paths?|ways?|overlap\w*|meet\w*|collid\w*|collision|conflict\w*|cut\w*|merg\w*|lane",
+)
 
 VEHICLES: tuple[Question, ...] = (
     Question(
@@ -110,7 +115,7 @@ VEHICLES: tuple[Question, ...] = (
             "May the {subject} cross the ego vehicle's path, and why?",
             "Can the way of the {subject} meet the ego vehicle's?",
         ),
-        (Slot("crosses", Kind.FLAG, 2.0), *_CONFLICT),
+        (_CROSSES, *_CONFLICT),
         per=Per.VEHICLE,
         after=(20, 21),
     ),

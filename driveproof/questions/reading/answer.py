@@ -8,9 +8,16 @@ from dataclasses import dataclass
 
 from driveproof.questions.answers import Answer, ObjectFacts
 from driveproof.questions.objects import ObjectKind, ObjectRef
-from driveproof.questions.question import Kind, Question, Rule
-from driveproof.questions.reading.mentions import Mention, find_mentions, match_mentions
+from driveproof.questions.question import MISLEADING, Kind, Question, Rule
+from driveproof.questions.reading.mentions import (
+    Mention,
+    find_mentions,
+    match_mentions,
+    spread,
+    without_paint,
+)
 from driveproof.questions.reading.slots import read_slots
+from driveproof.questions.terms import ConflictReason, LightColour
 from driveproof.questions.wording.vocabulary import Found
 from driveproof.questions.wording.words import WORDS
 
@@ -51,6 +58,8 @@ def read_answer(
         return _read_list(question, text, known)
     plain = _without_name(text, subject) if subject is not None else text
     plain = _without_list(plain) if question.names_objects else plain
+    if any(slot.type is LightColour for slot in question.slots):
+        plain = without_paint(plain)
     facts, unread = read_slots(plain, question.slots)
     return Reading(Answer(facts), tuple(unread))
 
@@ -81,17 +90,29 @@ def _read_list(question: Question, text: str, known: Sequence[ObjectRef]) -> Rea
         mentions = [m for m in mentions if m.kind is not ObjectKind.JUNCTION]
     objects: dict[str, ObjectFacts] = {}
     missing = list(unread)
-    for place, (item, ref) in enumerate(
-        zip(mentions, match_mentions(mentions, known), strict=True)
-    ):
+    for item, ref in spread(mentions, known):
         thing = ref or _unknown(item, len(objects) + 1)
         if thing.tag in objects:
             continue  # named again: the first naming gives the rank, and facts follow names
-        end = mentions[place + 1].start if place + 1 < len(mentions) else len(text)
+        end = min((m.start for m in mentions if m.start > item.start), default=len(text))
         about, lost = read_slots(text[item.end : end], question.object_slots)
+        if about.get("reason") is ConflictReason.NONE or _denied(question, text[item.end : end]):
+            continue
         objects[thing.tag] = ObjectFacts(thing, about)
         missing += [f"{thing.tag}.{name}" for name in lost]
     return Reading(Answer(facts, tuple(objects.values())), tuple(missing))
+
+
+_DENIED = re.compile(
+    r"^\W*(?:does|do|will|would|can|could|may|might|is|are)(?:\s+not|n't|not)\b"
+    r"(?:\s+(?:be\s+)?(?:in\s+|on\s+)?(?:overlap|cross|meet|conflict|intersect|interfer|collid|collision)\w*|\s*(?:[.,;!]|$))",
+    re.IGNORECASE,
+)
+
+
+def _denied(question: Question, said: str) -> bool:
+    """Whether what is said of a thing is that it does not belong: "the blue van does not overlap"."""
+    return question.extra == MISLEADING and _DENIED.search(said) is not None
 
 
 def _phrases(question: Question, text: str) -> list[Found]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from driveproof.questions.objects import Colour, ObjectKind, ObjectRef, Sector
+from driveproof.questions.objects import VEHICLES, Colour, ObjectKind, ObjectRef, Sector
+from driveproof.questions.reading.numbers import find_numbers
 from driveproof.questions.wording.vocabulary import Found, negated
 from driveproof.questions.wording.words_objects import COLOUR, KIND, SECTOR, same_colour, same_kind
 
@@ -26,7 +27,8 @@ _BREAK = re.compile(r"[.;:\n]")
 class Mention:
     """A place where a text names a thing.
 
-    ``start`` and ``end`` bound the name; what was not said is None.
+    ``start`` and ``end`` bound the name; what was not said is None. ``count`` is how many it names: 2 for a bare plural,
+    which is then ``vague``.
     """
 
     start: int
@@ -35,6 +37,8 @@ class Mention:
     kind: ObjectKind | None = None
     colour: Colour | None = None
     sector: Sector | None = None
+    count: int = 1
+    vague: bool = False
 
 
 def find_mentions(text: str, taken: Sequence[Found] = ()) -> list[Mention]:
@@ -61,14 +65,18 @@ def find_mentions(text: str, taken: Sequence[Found] = ()) -> list[Mention]:
             closing = text.find(")", tag.end(), tag.end() + 80)
             opened = text.rfind("(", noun.start, tag.start())
             end = max(end, closing + 1 if closing >= 0 and opened >= 0 else tag.end())
+        start = min(colour.start if colour else noun.start, tag.start() if tag else noun.start)
+        count, vague = (1, False) if tag else _how_many(text, start, text[noun.start : noun.end])
         found.append(
             Mention(
-                min(colour.start if colour else noun.start, tag.start() if tag else noun.start),
+                start,
                 end,
                 tag[1] if tag else None,
                 noun.value,  # type: ignore[arg-type]
                 colour.value if colour else None,  # type: ignore[arg-type]
                 sector.value if sector else None,  # type: ignore[arg-type]
+                count,
+                vague,
             )
         )
     found += [
@@ -77,6 +85,59 @@ def find_mentions(text: str, taken: Sequence[Found] = ()) -> list[Mention]:
         if m.start() not in used and not any(f.start <= m.start() < f.end for f in found)
     ]
     return sorted(found, key=lambda item: item.start)
+
+
+_MANY = 20
+
+
+def _how_many(text: str, start: int, noun: str) -> tuple[int, bool]:
+    """How many things a noun names, and whether nobody said so: a bare plural is two, the least that it can be."""
+    noun = noun.lower()
+    if not (noun.endswith("s") and not noun.endswith(("us", "bris"))) and noun not in (
+        "people",
+        "children",
+    ):
+        return 1, False
+    numbers = [n for n in find_numbers(text[max(0, start - 40) : start]) if n.to_mps is None]
+    before = text[max(0, start - 40) : start]
+    if numbers and re.fullmatch(
+        r"\s*(?:[a-z-]+\s+){0,2}", before[numbers[-1].end :], re.IGNORECASE
+    ):
+        return min(max(int(numbers[-1].value), 1), _MANY), False
+    return 2, True
+
+
+def spread(
+    mentions: Sequence[Mention], known: Sequence[ObjectRef]
+) -> list[tuple[Mention, ObjectRef | None]]:
+    """The things that mentions mean (:func:`match_mentions`), plurals as several.
+
+    "Three cars" of which one is unknown names an unknown one, too; a bare plural names two where there are two.
+    """
+    single = [replace(item, count=1) for item in mentions for _ in range(item.count)]
+    copy = [place > 0 for item in mentions for place in range(item.count)]
+    pairs, seen = [], set()
+    for item, again, ref in zip(single, copy, match_mentions(single, known), strict=True):
+        repeated = again and ref is not None and ref.tag in seen
+        if not (item.vague and again and (ref is None or repeated)):
+            pairs.append((item, None if repeated else ref))
+        if ref is not None:
+            seen.add(ref.tag)
+    return pairs
+
+
+_PLAIN_WORD = r"(?:(?!and\b|so\b|but\b|for\b|the\b|as\b|then\b)\w+\s+)?"
+
+
+def without_paint(text: str) -> str:
+    """The text without the colours of vehicles: "the light is green and the red car waits"."""
+    for colour in reversed(COLOUR.find(text)):
+        for noun in KIND.find(text):
+            between = text[colour.end : noun.start]
+            if noun.value in VEHICLES and re.fullmatch(rf"\s+{_PLAIN_WORD}", between):
+                text = _mask(text, [(colour.start, colour.end)])
+                break
+    return text
 
 
 def _mask(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -136,7 +197,10 @@ _SECTORS = tuple(Sector)
 def _misfit(item: Mention, ref: ObjectRef) -> tuple[int, int, int] | None:
     """How badly a description fits a thing: steps of position, kind, colour; None if it cannot be meant."""
     assert item.kind is not None
-    if not same_kind(item.kind, ref.kind) or not same_colour(item.colour, ref.colour):
+    dark_police = ref.kind is ObjectKind.POLICE and item.colour is Colour.BLACK
+    if not same_kind(item.kind, ref.kind) or not (
+        dark_police or same_colour(item.colour, ref.colour)
+    ):
         return None
     steps = 0
     if item.sector is not None:

@@ -44,7 +44,7 @@ _TENS = {
 }
 _VALUES = {**_WORDS, **_TENS, "hundred": 100}
 _NUMBER = re.compile(
-    rf"(?<![\w.])(?:(?P<digits>-?\d+(?:\.\d+)?)|(?P<word>{'|'.join(_VALUES)}))"
+    rf"(?<![\w.])(?:(?P<digits>-?[0-9]+(?:\.[0-9]+)?)|(?P<word>{'|'.join(_VALUES)}))"
     r"[\s-]*(?P<unit>km\s?/\s?h\b|kmh\b|kph\b|kilomet(?:er|re)s? (?:per|an) hour|m\s?/\s?s\b|mps\b|met(?:er|re)s? (?:per|a) second|mph\b|miles? (?:per|an) hour)?(?![\w])",
     re.IGNORECASE,
 )

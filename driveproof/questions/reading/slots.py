@@ -12,22 +12,14 @@ from driveproof.questions import terms as t
 from driveproof.questions.answers import FactValue, Waypoints
 from driveproof.questions.keys import ActionKeys, DirectionKey, SpeedKey, parse_keys
 from driveproof.questions.question import Kind, Slot
+from driveproof.questions.reading import measures
 from driveproof.questions.reading.numbers import find_numbers
+from driveproof.questions.reading.yes_no import DENIAL, Unread, bare, flag
 from driveproof.questions.wording.vocabulary import Found, Vocabulary, negated
 from driveproof.questions.wording.words import WORDS
 from driveproof.questions.wording.words_action import DIRECTION_WORDS, SPEED_WORDS
 
-
-class Unread(Exception):
-    """The text says nothing readable in a slot."""
-
-
-_YES = re.compile(r"(?<!\w)(?:yes|yeah|yep|indeed|affirmative|true)(?!\w)", re.IGNORECASE)
-_NO = re.compile(r"(?<!\w)(?:no|nope|negative|false|none|nothing|neither)(?!\w)", re.IGNORECASE)
-_DENIAL = re.compile(r"\b(?:not|never|n't|cannot)\b|n't\b", re.IGNORECASE)
-_NOT_NOW = re.compile(r"(?:not|n't)(?: be)?(?: done)? (?:right )?(?:now|yet)|not at (?:this|the) moment|later|(?:must|should|has to|needs to) wait|wait (?:for|until)(?! help)|not possible", re.IGNORECASE)  # fmt: skip
-_NOW = re.compile(r"(?:right |do so )?now|immediately|at once|at this moment", re.IGNORECASE)
-_NONE_AT_ALL = re.compile(r"(?<!\w)(?:no|none|not|nothing|neither|without|nor|as usual|normally|cannot|isn't|aren't)(?!\w)", re.IGNORECASE)  # fmt: skip
+_NOT_NONE_AT_ALL = re.compile(r"(?<!\w)(?:no|none|not|nothing|neither|without|nor|as usual|normally|cannot|isn't|aren't)(?!\w)", re.IGNORECASE)  # fmt: skip
 
 
 def read_slots(text: str, slots: Sequence[Slot]) -> tuple[dict[str, FactValue], list[str]]:
@@ -51,7 +43,12 @@ def read_slots(text: str, slots: Sequence[Slot]) -> tuple[dict[str, FactValue], 
 
 def _share_out(text: str, slots: Sequence[Slot]) -> Mapping[str, list[Found]]:
     """Terms by slot, longest first over all slots together; a needed slot left with nothing reads on its own."""
-    own = {s.name: WORDS[s.type].find(text) for s in slots if not isinstance(s.type, Kind)}
+    spoken = {s.name: WORDS[s.type].spoken(text) for s in slots if not isinstance(s.type, Kind)}
+    taken = [hit for hits in spoken.values() for hit in hits]
+    own = {
+        name: [hit for hit in hits if not negated(text, hit.start, taken)]
+        for name, hits in spoken.items()
+    }
     every = [(hit, name) for name, hits in own.items() for hit in hits]
     every.sort(key=lambda pair: (pair[0].start - pair[0].end, pair[0].start))
     chosen: list[tuple[Found, str]] = []
@@ -70,29 +67,71 @@ def _read(text: str, slot: Slot, claimed: Mapping[str, list[Found]]) -> FactValu
         return _SPECIAL[slot.name](text)
     match slot.type:
         case Kind.FLAG:
-            return _flag(text)
+            return flag(text, slot.about)
         case Kind.COUNT:
-            return _count(text)
+            return measures.count(text, slot.about)
         case Kind.SPEED:
-            return _speed(text)
+            return measures.speed(text)
         case Kind.LIMIT:
-            return _limit(text)
+            return measures.limit(text)
         case Kind.KEYS:
             return _keys(text)
         case Kind.WAYPOINTS:
             return _waypoints(text)
     hits = claimed[slot.name]
     if slot.many:
-        values = frozenset(hit.value for hit in hits)
+        values = frozenset(hit.value for hit in hits) | _on_both_sides(text, slot.type)
         if not values and not _NONE_AT_ALL.search(text):
             raise Unread
         return values
-    if not hits:
+    return hits[-1].value if hits else _yes_or_no(text, slot)
+
+
+_SIDES = r"(?:both|either) (?:sides?|directions?)|left and (?:from )?(?:the )?right|right and (?:from )?(?:the )?left"
+_BOTH: Mapping[object, tuple[re.Pattern[str], frozenset[Enum]]] = {
+    t.Watch: (
+        re.compile(rf"from (?:the )?(?:{_SIDES})", re.IGNORECASE),
+        frozenset({t.Watch.FROM_LEFT, t.Watch.FROM_RIGHT}),
+    ),
+    t.Hazard: (
+        re.compile(rf"parked[^.;]{{0,40}}(?:{_SIDES})", re.IGNORECASE),
+        frozenset({t.Hazard.PARKED_LEFT, t.Hazard.PARKED_RIGHT}),
+    ),
+}
+"""One phrase for two terms."""
+
+
+def _on_both_sides(text: str, kind: object) -> frozenset[Enum]:
+    pattern, values = _BOTH.get(kind, (None, frozenset()))
+    hit = pattern.search(text) if pattern is not None else None
+    return values if hit is not None and not negated(text, hit.start()) else frozenset()
+
+
+_YES_MEANS: Mapping[type, Enum] = {
+    t.SignState: t.SignState.PENDING,
+    t.Braking: t.Braking.SLOW_DOWN,
+}
+"""What a mere "yes" says of a slot that is no flag."""
+
+
+def _yes_or_no(text: str, slot: Slot) -> Enum:
+    """What a mere yes or no says: no is the term "none" of a slot that has it."""
+    said = bare(text)
+    if said is None and re.search(r"(?<!\w)(?:none|nothing)(?!\w)", text, re.IGNORECASE):
+        said = False
+    assert isinstance(slot.type, type)
+    meant = _YES_MEANS.get(slot.type) if said else slot.type.__members__.get("NONE")
+    if said is None or meant is None or slot.optional:
         raise Unread
-    return hits[-1].value
+    return meant
 
 
-_WITHOUT = {"braking": t.Braking.NONE, "maneuver": t.Maneuver.NONE, "crosses": False}
+_WITHOUT = (
+    ("braking", t.Braking.NONE),
+    ("braking", t.Braking.SPEED_UP),
+    ("maneuver", t.Maneuver.NONE),
+    ("crosses", False),
+)
 """Where one of these is denied, its reason, cause and so on are none as well, and need not be said."""
 
 
@@ -101,94 +140,29 @@ def _nothing_else(
 ) -> list[str]:
     if facts.get("now") is True and "postponed" in facts:
         facts["postponed"] = None
-    if not any(name in facts and facts[name] is none for name, none in _WITHOUT.items()):
+    if not any(name in facts and facts[name] is none for name, none in _WITHOUT):
         return unread
     for slot in slots:
-        if isinstance(slot.type, type) and "NONE" in slot.type.__members__ and not slot.many:
+        depends = slot.name not in ("braking", "maneuver")
+        if (
+            isinstance(slot.type, type)
+            and "NONE" in slot.type.__members__
+            and not slot.many
+            and depends
+        ):
             facts[slot.name] = None if slot.optional else slot.type["NONE"]
     return [name for name in unread if name not in facts]
 
 
-def _flag(text: str) -> bool:
-    """Yes or no: the word itself, else whether the sentence denies."""
-    said = [(m.start(), True) for m in _YES.finditer(text)]
-    said += [(m.start(), False) for m in _NO.finditer(text)]
-    if said:
-        return min(said)[1] if len(text) < 400 else max(said)[1]
-    if not re.search(r"[A-Za-z]{2}", text):
-        raise Unread
-    return _DENIAL.search(text) is None
-
-
 def _now(text: str) -> bool:
+    """Whether a move is to begin now: who names one without "not yet" means now."""
     if _NOT_NOW.search(text):
         return False
-    if _NOW.search(text):
-        return True
     maneuver = WORDS[t.Maneuver].last(text)
-    if maneuver is None:
-        return _flag(text)
-    return maneuver is not t.Maneuver.NONE
-
-
-def _count(text: str) -> int | None:
-    if re.search(r"(?:cannot|can't|can not|impossible)[^.]{0,30}(?:told|tell|say|said|know|determine)|unclear|not applicable", text, re.IGNORECASE):  # fmt: skip
-        return None
-    numbers = [
-        n
-        for n in find_numbers(_without_distances(text))
-        if n.to_mps is None and n.value == int(n.value)
-    ]
-    if numbers:
-        return int(numbers[-1].value)
-    if _NO.search(text) or _DENIAL.search(text):
-        return 0
-    if re.search(r"(?<!\w)(?:a|an|single)(?!\w)", text, re.IGNORECASE):
-        return 1
-    raise Unread
-
-
-def _without_distances(text: str) -> str:
-    return re.sub(
-        r"(?:within|up to|next|at|in)?\s*-?\d+(?:\.\d+)?\s*(?:m|metres?|meters?)\b(?!\s*/)",
-        " ",
-        text,
-    )
-
-
-def _lanes_over(text: str) -> int | None:
-    for number in find_numbers(text):
-        if re.match(r"\W*lanes?(?!\w)", text[number.end :]):
-            return int(number.value)
-    beside = WORDS[t.Place].last(text)
-    return 1 if beside in (t.Place.LEFT_LANE, t.Place.RIGHT_LANE) else None
-
-
-def _speed(text: str) -> float:
-    numbers = find_numbers(text)
-    with_unit = [n for n in numbers if n.to_mps is not None]
-    if with_unit or numbers:
-        return (with_unit or numbers)[-1].mps
-    if t.Motion.STOPPED in [hit.value for hit in WORDS[t.Motion].find(text)]:
-        return 0.0
-    raise Unread
-
-
-_NO_LIMIT = re.compile(r"no (?:speed |passed |current |upcoming )?limit|(?:without|not|n't|unlimited)[^.;]{0,25}limit|unlimited|none", re.IGNORECASE)  # fmt: skip
-
-
-def _limit(text: str) -> float | None:
-    """The first limit that is named: what follows it is the change to come."""
-    numbers = find_numbers(_without_distances(text))
-    change = re.search(r"soon|will change|changes? to|upcoming|then|ahead", text, re.IGNORECASE)
-    now = [n for n in numbers if change is None or n.start < change.start()]
-    if now:
-        return now[0].kmh
-    if _NO_LIMIT.search(text):
-        return None
-    if numbers and change is not None and change.start() < 25:
-        return numbers[0].kmh
-    raise Unread
+    said = bare(text) if maneuver is None else maneuver is not t.Maneuver.NONE
+    if said is None:
+        raise Unread
+    return said
 
 
 def _clause_limit(marker: str) -> Callable[[str], FactValue]:
@@ -198,10 +172,10 @@ def _clause_limit(marker: str) -> Callable[[str], FactValue]:
     def read(text: str) -> float | None:
         for clause in re.split(r"[.;,]| and | but ", text):
             if pattern.search(clause):
-                numbers = find_numbers(_without_distances(clause))
+                numbers = find_numbers(measures.without_distances(clause))
                 if numbers and not negated(clause, numbers[0].start):
                     return numbers[0].kmh
-                if _NO.search(clause) or _DENIAL.search(clause):
+                if DENIAL.search(clause):
                     return None
         if pattern.search(text) is None and re.search(r"\bno\b[^.;]*\bsigns?\b|\bnone\b|^\W*no\W*$", text, re.IGNORECASE):  # fmt: skip
             return None
@@ -221,7 +195,7 @@ def _clause_sides(marker: str, inside: bool) -> Callable[[str], FactValue]:
             c for c in re.split(r"[.;]|, but | but ", text) if bool(pattern.search(c)) is inside
         ]
         values = frozenset(hit.value for c in clauses for hit in WORDS[t.Side].find(c))
-        both = re.search(r"both|either", " ".join(clauses), re.IGNORECASE)
+        both = re.search(r"\b(?:both|either)\b", " ".join(clauses), re.IGNORECASE)
         if both:
             return frozenset(t.Side)
         if not values and not inside and not any(_NONE_AT_ALL.search(c) for c in clauses):
@@ -231,13 +205,22 @@ def _clause_sides(marker: str, inside: bool) -> Callable[[str], FactValue]:
     return read
 
 
+_BECAUSE = re.compile(r"\b(?:because|since|due to|in order to|so that)\b[^.;,!?\n]*", re.IGNORECASE)
+"""A reason: what it speaks of is no order."""
+_BEFORE_REASON = re.compile(
+    r"(?:\b(?:because|since|as|due to)\b|\breasons?\b)[^.;!?\n]*$", re.IGNORECASE
+)
+"""What follows in the same sentence, after commas, may be a further reason."""
+
+
 def _keys(text: str) -> ActionKeys:
     """Keys where the text has them, words where it has not: the last of each kind."""
     keys = parse_keys(text)
     if keys.direction is not None and keys.speed is not None:
         return keys
+    plain = _BECAUSE.sub(lambda match: "~" * len(match[0]), text)
     spans = [h for e in (t.Reason, t.ManeuverCause, t.Postponement) for h in WORDS[e].find(text)]
-    words = _masked(text, [h for h in spans if re.search(r"because|since|as |due to|reason", text[max(0, h.start - 60) : h.start], re.IGNORECASE)])  # fmt: skip
+    words = _masked(plain, [hit for hit in spans if _BEFORE_REASON.search(text[: hit.start])])
     direction = keys.direction or _said(DIRECTION_WORDS, words)
     speed = keys.speed or _said(SPEED_WORDS, words)
     if direction is None and speed is None:
@@ -274,7 +257,8 @@ def _waypoints(text: str) -> Waypoints:
 
 _SPECIAL: dict[str, Callable[[str], FactValue]] = {
     "now": _now,
-    "lanes_over": _lanes_over,
+    "lanes_over": measures.lanes_over,
+    "index": measures.index,
     "passed": _clause_limit(r"pass|current|holds|in force|behind"),
     "passed_limit": _clause_limit(r"passed"),
     "ahead": _clause_limit(r"ahead|upcoming|next|in front|soon|approach"),

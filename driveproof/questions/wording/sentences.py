@@ -127,7 +127,7 @@ def _light(facts: Any) -> str:
 
 def _braking(facts: Any) -> str:
     braking, reason = facts["braking"], facts["reason"]
-    if braking is t.Braking.NONE:
+    if braking in (t.Braking.NONE, t.Braking.SPEED_UP):
         return f"{EGO} {says(braking)}"
     return f"{EGO} {says(braking)}, because {says(reason)}"
 

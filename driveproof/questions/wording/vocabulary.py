@@ -17,7 +17,11 @@ _NEGATORS = re.compile(
     r"\b(?:no|not|never|without|neither|nor|none of|free of|cannot|rather than|instead of|nothing|nobody|\w+n't)\b[^.;!?]*$",
     re.IGNORECASE,
 )
-_CLAUSE_END = re.compile(r"[.;!?\n]|,? but\b|,? because\b|,? since\b|, so\b|, and\b", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    r"[.;:!?\n]|,? (?:but|because|since|although|though)\b"
+    r"|, (?:so|and|only|just|merely|instead|rather|it|they|this|that|he|she|there|which)\b",
+    re.IGNORECASE,
+)
 _REACH = 45
 """A negation further back in the clause, in characters, is about something else."""
 
@@ -69,12 +73,17 @@ class Vocabulary:
         others = [(pattern, term.value) for term in self.terms for pattern in term.means]
         rows = []
         for pattern, value in (*own, *others):
-            flexible = pattern.replace(" ", r"[\s\-_]+")
+            flexible = pattern.replace(" ", r"(?:[\s\-_]+)")
             rows.append((re.compile(rf"(?<!\w)(?:{flexible})(?!\w)", re.IGNORECASE), value))
         return tuple(rows)
 
     def find(self, text: str) -> list[Found]:
         """The terms that ``text`` claims, in their order. Of overlapping ones the longest counts."""
+        chosen = self.spoken(text)
+        return [hit for hit in chosen if not negated(text, hit.start, chosen)]
+
+    def spoken(self, text: str) -> list[Found]:
+        """The terms that ``text`` speaks of, claimed or denied, in their order."""
         hits = [
             Found(match.start(), match.end(), value)
             for pattern, value in self._patterns
@@ -85,8 +94,7 @@ class Vocabulary:
         for hit in hits:
             if all(hit.end <= other.start or hit.start >= other.end for other in chosen):
                 chosen.append(hit)
-        chosen.sort()
-        return [hit for hit in chosen if not negated(text, hit.start, chosen)]
+        return sorted(chosen)
 
     def last(self, text: str) -> Enum | None:
         """The last term that ``text`` claims: whoever thinks aloud says the result at the end."""

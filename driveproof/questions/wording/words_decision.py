@@ -16,9 +16,17 @@ BRAKING = Vocabulary.of(
             r"no (?:need|reason)(?: for)?(?: (?:braking|slowing|stopping))?",
             r"not necessary",
             r"(?:keep|maintain)\w* (?:its|the)? ?(?:current )?speed",
-            r"(?:can|may|should) (?:accelerate|go on|proceed|continue)",
+            r"(?:can|may|should) (?:go on|proceed|continue)",
             r"no braking",
             r"(?:brak\w+|slowing down|stopping) is (?:not|n't) (?:needed|required|necessary)",
+        ),
+        (
+            t.Braking.SPEED_UP,
+            "may speed up",
+            r"accelerat(?:e|es|ing)",
+            r"speed(?:s|ing)? up",
+            r"go(?:es|ing)? faster",
+            r"(?:drive|start|set) off",
         ),
         (
             t.Braking.SLOW_DOWN,
@@ -28,7 +36,7 @@ BRAKING = Vocabulary.of(
             r"reduc(?:e|es|ing) (?:its |the )?speed",
             r"brak(?:e|es|ing) (?:gently|slightly|lightly|softly|a little)",
             r"ease off",
-            r"brake",
+            r"brak(?:e|es|ing)",
         ),
         (
             t.Braking.STOP,
@@ -214,7 +222,7 @@ ADVICE = Vocabulary.of(
             "it must stop and wait",
             r"stop and wait",
             r"wait(?:s|ing)? (?:for|until)[^.;,]{0,20} (?:green|turns?)",
-            r"(?:must|should|needs? to|has to|prepare to)? ?stop(?: before| at)?[^.;,]{0,20}",
+            r"(?:must|should|needs? to|has to|prepare to)? ?stop(?! (?:sign|light|line))(?: before| at)?[^.;,]{0,20}",
             r"remain stopped",
         ),
         (
@@ -228,7 +236,7 @@ ADVICE = Vocabulary.of(
         (
             t.Advice.STOP_THEN_GO,
             "it must stop first and may then go",
-            r"stop (?:first|completely|fully)?[^.;]{0,20} (?:then|before|and then) (?:go|proceed\w*|may|continu\w*)[^.;,]{0,10}",
+            r"stop(?! sign) (?:first|completely|fully)?[^.;]{0,20} (?:then|before|and then) (?:go|proceed\w*|may|continu\w*)[^.;,]{0,10}",
         ),
         (
             t.Advice.GO_ON,
@@ -237,6 +245,7 @@ ADVICE = Vocabulary.of(
             r"(?:keep|maintain)\w* (?:its |the )?(?:current )?speed",
             r"(?:no|need not) (?:action|react)\w*",
             r"already (?:stopped|cleared|obeyed)",
+            r"(?:need not|needn't|(?:does|do|has)(?: not|n't) (?:need|have) to) (?:stop|brake|slow(?: down)?|wait|react)",
         ),
         (t.Advice.GIVE_WAY, "it must give way", r"give(?:s)? way", r"yield(?:s|ing)? to"),
         (

@@ -11,7 +11,7 @@ SIGN_STATE = Vocabulary.of(
             t.SignState.NONE,
             "no stop sign applies",
             r"no stop sign",
-            r"(?:is|are) (?:not|n't|no) (?:a |any )?stop signs?",
+            r"(?:is|are)(?: not|n't| no) (?:a |any )?stop signs?",
             r"(?:not|n't) (?:affected|governed|bound) by (?:a |any )?stop sign",
         ),
         (
@@ -24,9 +24,10 @@ SIGN_STATE = Vocabulary.of(
         (
             t.SignState.PENDING,
             "a stop sign applies and is still to be obeyed",
-            r"(?:not (?:yet )?|still (?:to be |needs to be |has to be )?)(?:cleared|obeyed)",
-            r"has not (?:yet )?(?:stopped|cleared|obeyed)",
+            r"(?:not (?:yet )?(?:been )?(?:yet )?|still (?:to be |needs to be |has to be )?)(?:cleared|obeyed)(?: yet)?",
+            r"has(?: not|n't) (?:yet )?(?:stopped|cleared|obeyed|been (?:cleared|obeyed))",
             r"(?:is|are|there's|by|obey) (?:a|the) stop sign",
+            r"(?:the|a) stop sign (?:still )?applies",
             r"(?:must|has to|needs to) (?:obey|stop)",
         ),
     ]
@@ -41,7 +42,7 @@ LIGHT = Vocabulary.of(
             t.LightColour.NONE,
             "no traffic light applies",
             r"no (?:traffic )?light",
-            r"(?:is|are) (?:not|n't|no) (?:a |any )?(?:traffic )?lights?",
+            r"(?:is|are)(?: not|n't| no) (?:a |any )?(?:traffic )?lights?",
             r"(?:not|n't) (?:affected|governed|controlled) by (?:a |any )?(?:traffic )?light",
         ),
     ]
@@ -81,7 +82,7 @@ MARKING = Vocabulary.of(
             t.MarkingKind.NONE,
             "no lane marking",
             r"no (?:lane |road )?(?:marking|line)s?",
-            r"(?:is|are) (?:not|n't|no) (?:a |any )?(?:lane |road )?(?:marking|line)s?",
+            r"(?:is|are)(?: not|n't| no) (?:a |any )?(?:lane |road )?(?:marking|line)s?",
             r"unmarked",
         ),
     ]
@@ -103,13 +104,13 @@ JUNCTION = Vocabulary.of(
         (
             t.JunctionRelation.INSIDE,
             "inside a junction",
-            r"(?:in|inside|within|at|crossing|passing|entering) (?:a|the) (?:junction|intersection|crossroads?)",
-            r"already in (?:a|the) (?:junction|intersection)",
+            r"(?:in|inside|within|at|crossing|passing|entering) (?:an?|the) (?:junction|intersection|crossroads?)",
+            r"already in (?:an?|the) (?:junction|intersection)",
         ),
         (
             t.JunctionRelation.BEFORE,
             "right before a junction",
-            r"(?:right |just |shortly |immediately )?(?:before|in front of|ahead of|approaching|near|close to|about to enter) (?:a|the) (?:junction|intersection|crossroads?)",
+            r"(?:right |just |shortly |immediately )?(?:before|in front of|ahead of|approaching|near|close to|about to enter) (?:an?|the) (?:junction|intersection|crossroads?)",
             r"(?:junction|intersection) (?:is )?(?:right |just )?ahead",
         ),
         (
@@ -397,17 +398,19 @@ BEND = Vocabulary.of(
             "bends to the left",
             r"(?:bend|curv|turn|lead|go|veer)\w*[^.;,]{0,10} left",
             r"left (?:bend|curve|hand bend)",
+            r"left(?! lane| side)",
         ),
         (
             t.Bend.RIGHT,
             "bends to the right",
             r"(?:bend|curv|turn|lead|go|veer)\w*[^.;,]{0,10} right",
             r"right (?:bend|curve|hand bend)",
+            r"right(?! lane| side)",
         ),
         (
             t.Bend.JUNCTION,
             "is part of a junction",
-            r"(?:in|inside|within) (?:a|the) (?:junction|intersection)",
+            r"(?:in|inside|within) (?:an?|the) (?:junction|intersection)",
             r"(?:junction|intersection)",
         ),
         (

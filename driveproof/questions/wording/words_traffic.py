@@ -22,6 +22,7 @@ MOTION = Vocabulary.of(
             r"static",
             r"motionless",
             r"idle",
+            r"no motion",
             r"does not move",
             r"doesn't move",
             r"standing",
@@ -102,6 +103,7 @@ INTENT = Vocabulary.of(
             r"(?:turn|go|head|steer)(?:s|es|ing)? (?:to the )?left",
             r"left turn",
             r"sharp(?:ly)? left",
+            r"(?<!on\sthe\s)(?<!to\sthe\s)(?<!front\s)(?<!rear\s)left(?! lane| side| of|\s*\()",
         ),
         (
             t.Intent.SLIGHTLY_RIGHT,
@@ -118,6 +120,7 @@ INTENT = Vocabulary.of(
             r"(?:turn|go|head|steer)(?:s|es|ing)? (?:to the )?right",
             r"right turn",
             r"sharp(?:ly)? right",
+            r"(?<!on\sthe\s)(?<!to\sthe\s)(?<!front\s)(?<!rear\s)right(?! lane| side| of|\s*\()",
         ),
         (
             t.Intent.CUTTING_IN,

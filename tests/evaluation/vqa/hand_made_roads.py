@@ -1,0 +1,331 @@
+"""Hand-made answers about lanes, junctions, light and weather (30 to 41, 44)."""
+
+from __future__ import annotations
+
+from hand_made import ESSAY, INJECTION, cases
+
+from driveproof.questions import terms as t
+
+L, R = t.Side.LEFT, t.Side.RIGHT
+BOTH, NONE = frozenset({L, R}), frozenset()
+W, D, SKY, H, ST = t.Watch, t.Daytime, t.Sky, t.Hazard, t.Strategy
+MK, MC, J = t.MarkingKind, t.MarkingColour, t.JunctionRelation
+
+ROADS = [
+    # 30: F2 of the sides (a miss is worse), parked ones 0.5 where either says some
+    *cases(
+        30,
+        {"sides": BOTH, "parking": NONE},
+        ("From both sides.", 100, "both"),
+        ("From the left and the right.", 100, "both"),
+        ("Left and right", 100, "both"),
+        ("From the left.", 55.56, "P = 1, R = 1/2: 5 * 0.5 / (4 + 0.5)"),
+        ("From no side.", 0, "no hit"),
+        ("", 0, "nothing said"),
+        ("Von links.", 0, "no English"),
+    ),
+    *cases(
+        30,
+        {"sides": frozenset({L}), "parking": NONE},
+        ("Only from the left side.", 100, "right"),
+        ("From the left, not from the right.", 100, "right is denied"),
+        ("From both sides.", 83.33, "P = 1/2, R = 1: 5 * 0.5 / (2 + 1)"),
+        ("From the right.", 0, "no hit"),
+    ),
+    *cases(
+        30,
+        {"sides": NONE, "parking": NONE},
+        ("None.", 100, "none"),
+        ("Others cannot enter from any side.", 100, "none"),
+        ("From neither side.", 100, "none"),
+        ("From the left.", 0, "invented"),
+        (INJECTION, 0, "nothing said"),
+    ),
+    *cases(
+        30,
+        {"sides": frozenset({L}), "parking": frozenset({R})},
+        ("From the left; parked vehicles may start from the right.", 100, "both"),
+        ("From the left.", 66.67, "1 / 1.5"),
+    ),
+    # 31: F0.5 (an invention is worse), occupied 0.5
+    *cases(
+        31,
+        {"sides": frozenset({L}), "occupied": NONE},
+        ("To the left.", 100, "right"),
+        ("It may change lanes to the left only.", 100, "right"),
+        ("To both sides.", 55.56, "P = 1/2, R = 1: 1.25 * 0.5 / (0.125 + 1)"),
+        ("It cannot change lanes.", 0, "a miss"),
+        ("To the right.", 0, "no hit"),
+    ),
+    *cases(
+        31,
+        {"sides": BOTH, "occupied": frozenset({R})},
+        ("To both sides, but the right lane is occupied.", 100, "both"),
+        ("To the left and the right.", 66.67, "1 / 1.5"),
+        ("To the left.", 55.56, "F0.5 = 1.25 * 0.5 / (0.25 + 0.5) = 0.8333, of 1.5"),
+    ),
+    *cases(
+        31,
+        {"sides": NONE, "occupied": NONE},
+        ("No lane change is possible.", 100, "none"),
+        ("To no side.", 100, "none"),
+    ),
+    # 32: marking 1, colour 0.5 where either says one
+    *cases(
+        32,
+        {"marking": MK.BROKEN, "colour": MC.WHITE},
+        ("A white broken line.", 100, "both"),
+        ("It is a dashed white line.", 100, "both"),
+        ("A broken line", 66.67, "1 / 1.5"),
+        ("A yellow dashed line", 66.67, "1 / 1.5"),
+        ("A solid white line", 33.33, "0.5 / 1.5"),
+        ("A white line on the left", 33.33, "the colour alone"),
+        ("It is not solid but broken and white.", 100, "solid is denied"),
+        ("No marking.", 0, "none"),
+        ("", 0, "nothing said"),
+    ),
+    *cases(
+        32,
+        {"marking": MK.SOLID_SOLID, "colour": MC.YELLOW},
+        ("Double solid yellow lines.", 100, "both"),
+        ("A yellow double line", 100, "both"),
+        ("A solid yellow line", 33.33, "colour"),
+    ),
+    *cases(
+        32,
+        {"marking": MK.NONE, "colour": None},
+        ("There is none.", 100, "none"),
+        ("No marking.", 100, "none"),
+        ("It is unmarked.", 100, "none"),
+    ),
+    *cases(
+        32,
+        {"marking": MK.CURB, "colour": None},
+        ("A kerb.", 100, "right"),
+        ("A white curb", 66.67, "a colour that is none: 1 / 1.5"),
+    ),
+    # 33: an index, exact
+    *cases(
+        33,
+        {"index": 0},
+        ("0", 100, "right"),
+        ("The leftmost lane.", 100, "index 0"),
+        ("It is in lane 0, the leftmost of two lanes.", 100, "two lanes are no index"),
+        ("The index is zero.", 100, "number word"),
+        ("1", 0, "wrong"),
+        ("", 0, "nothing said"),
+    ),
+    *cases(
+        33,
+        {"index": 1},
+        ("1", 100, "right"),
+        ("Lane 1 of 3.", 100, "the total is no index"),
+        ("It drives in the second lane from the left, index 1.", 100, "right"),
+        ("The second lane from the left.", 100, "counted from 0 that is 1"),
+        ("It cannot be told in a junction.", 0, "an index is known"),
+    ),
+    *cases(
+        33,
+        {"index": None},
+        ("It cannot be told.", 100, "none"),
+        ("Impossible to determine here.", 100, "none"),
+        ("2", 0, "invented"),
+    ),
+    # 34: a count, exact
+    *cases(
+        34,
+        {"count": 2},
+        ("2", 100, "right"),
+        ("There are two lanes in the same direction.", 100, "right"),
+        ("3 lanes", 0, "wrong"),
+        ("zwei", 0, "no English"),
+        ("2 lanes, with 4 cars on them.", 100, "cars are no lanes"),
+        (INJECTION, 0, "100 is not 2"),
+        (ESSAY + "2 lanes", 100, "the end counts"),
+    ),
+    *cases(
+        34,
+        {"count": 0},
+        ("There are no lanes in the opposite direction.", 100, "0"),
+        ("None", 100, "0"),
+        ("It is a one-way street.", 0, "does not count"),
+    ),
+    *cases(34, {"count": 1}, ("One", 100, "1"), ("A single lane.", 100, "1"), ("none", 0, "0")),
+    # 35: inside against before is half right
+    *cases(
+        35,
+        {"junction": J.INSIDE},
+        ("It is in a junction.", 100, "right"),
+        ("Yes, it is inside the intersection.", 100, "right"),
+        ("It is right before a junction.", 50, "near"),
+        ("No.", 0, "none"),
+        ("It is not at a junction.", 0, "none"),
+        ("", 0, "nothing said"),
+    ),
+    *cases(
+        35,
+        {"junction": J.BEFORE},
+        ("It is approaching an intersection.", 100, "right"),
+        ("There is a junction ahead.", 100, "right"),
+        ("Yes, in a junction", 50, "near"),
+    ),
+    *cases(
+        35,
+        {"junction": J.NONE},
+        ("No.", 100, "none"),
+        ("It is not near any junction.", 100, "none"),
+        ("No, neither in a junction nor right before one.", 100, "none"),
+        ("Yes, in a junction.", 0, "wrong"),
+    ),
+    *cases(
+        35,
+        {"junction": J.HIGHWAY_EXIT},
+        ("It is at a highway exit.", 100, "right"),
+        ("It is leaving the highway.", 100, "right"),
+    ),
+    # 36: F1 of the lanes
+    *cases(
+        36,
+        {"watch": frozenset({W.LEFT_LANE, W.OWN_LANE})},
+        ("Its own lane and the left lane.", 100, "both"),
+        ("The left lane.", 66.67, "R = 1/2"),
+        ("Its own lane, the left lane and the bike lane.", 80, "P = 2/3"),
+        ("The right lane.", 0, "no hit"),
+        ("Nothing in particular.", 0, "no hit"),
+        ("", 0, "nothing said"),
+    ),
+    *cases(
+        36,
+        {"watch": frozenset({W.FROM_LEFT, W.FROM_RIGHT})},
+        ("Traffic coming from the left and from the right.", 100, "both"),
+        ("Traffic from both sides of the junction.", 100, "both"),
+    ),
+    # 37: daytime 1, sky 1
+    *cases(
+        37,
+        {"daytime": D.NIGHT, "sky": SKY.RAIN},
+        ("It is night and it is raining.", 100, "both"),
+        ("A rainy night.", 100, "both"),
+        ("Night, light rain.", 87.5, "(1 + 0.75) / 2"),
+        ("At dusk with rain", 75, "(0.5 + 1) / 2"),
+        ("A clear day", 0, "neither"),
+        ("It is not raining; it is night.", 50, "rain is denied"),
+        ("Nachts bei Regen", 0, "no English"),
+        ("", 0, "nothing said"),
+        (INJECTION, 0, "nothing said"),
+    ),
+    *cases(
+        37,
+        {"daytime": D.NOON, "sky": SKY.CLEAR},
+        ("Noon, clear sky", 100, "both"),
+        ("A sunny day.", 87.5, "(0.75 + 1) / 2"),
+        ("A sunny noon without clouds.", 100, "clouds are denied"),
+        ("It is daytime with clouds.", 62.5, "(0.75 + 0.5) / 2"),
+    ),
+    *cases(
+        37,
+        {"daytime": D.UNKNOWN, "sky": SKY.UNKNOWN},
+        ("The ego vehicle is in a tunnel, so neither can be told.", 100, "both"),
+        ("Clear noon", 0, "invented"),
+    ),
+    # 38: + dangers 1 (F1); 39: + strategies 1 (F1)
+    *cases(
+        38,
+        {"daytime": D.DAY, "sky": SKY.FOG, "dangers": frozenset({t.Danger.LOW_VISIBILITY})},
+        ("It is a foggy day, visibility is low.", 100, "3/3"),
+        ("A foggy day; poor visibility and slippery roads.", 88.89, "(1 + 1 + 2/3) / 3"),
+        ("A foggy day without any danger.", 66.67, "2/3"),
+        ("Foggy", 33.33, "1/3"),
+    ),
+    *cases(
+        38,
+        {"daytime": D.DAY, "sky": SKY.CLEAR, "dangers": NONE},
+        ("A clear day, no danger.", 100, "3/3"),
+        ("It is day and clear; there are no risks.", 100, "3/3"),
+        ("A clear day; the road is slippery.", 66.67, "2/3"),
+    ),
+    *cases(
+        39,
+        {
+            "daytime": D.NIGHT,
+            "sky": SKY.CLEAR,
+            "strategies": frozenset({ST.SLOW_DOWN, ST.LIGHTS_ON}),
+        },
+        ("A clear night: slow down and turn on the headlights.", 100, "3/3"),
+        ("A clear night: drive slower.", 88.89, "(1 + 1 + 2/3) / 3"),
+        ("A clear night; it may drive as usual.", 66.67, "2/3"),
+    ),
+    # 40: F1 of the hazards; 41: hazards 1, strategies 1
+    *cases(
+        40,
+        {"hazards": frozenset({H.PARKED_RIGHT, H.PUDDLES})},
+        ("Parked cars on the right and puddles.", 100, "both"),
+        ("There are puddles; vehicles are parked on the right side.", 100, "both"),
+        ("Puddles.", 66.67, "R = 1/2"),
+        ("Parked cars on the left and puddles.", 50, "P = R = 1/2"),
+        ("Parked cars on both sides and puddles.", 80, "P = 2/3"),
+        ("None.", 0, "no hit"),
+        ("", 0, "nothing said"),
+    ),
+    *cases(
+        40,
+        {"hazards": NONE},
+        ("None.", 100, "none"),
+        ("There are no other hazards.", 100, "none"),
+        ("Nothing else.", 100, "none"),
+        ("Debris on the road", 0, "invented"),
+    ),
+    *cases(
+        41,
+        {
+            "hazards": frozenset({H.DEBRIS}),
+            "strategies": frozenset({ST.AVOID_DEBRIS, ST.SLOW_DOWN}),
+        },
+        (
+            "Debris on the road; slow down and steer clear of it.",
+            83.33,
+            "hazards 1; slow down of two: 2/3",
+        ),
+        ("There is debris: slow down and avoid the debris.", 100, "both"),
+        ("Slow down.", 33.33, "strategies 2/3, of 2"),
+        ("There is debris.", 50, "hazards of 2"),
+    ),
+    *cases(
+        41,
+        {"hazards": NONE, "strategies": NONE},
+        ("There are none, drive as usual.", 100, "both"),
+        ("No other hazards; no special strategy.", 100, "both"),
+        ("none", 100, "both"),
+    ),
+    # 44: one way
+    *cases(
+        44,
+        {"bend": t.Bend.LEFT},
+        ("It bends to the left.", 100, "right"),
+        ("Left.", 100, "right"),
+        ("It is a left curve.", 100, "right"),
+        ("Straight on", 0, "wrong"),
+        ("It doesn't go straight, it curves left.", 100, "straight is denied"),
+        ("", 0, "nothing said"),
+    ),
+    *cases(
+        44,
+        {"bend": t.Bend.STRAIGHT},
+        ("It goes straight.", 100, "right"),
+        ("It does not bend.", 100, "straight"),
+        ("No bend.", 100, "straight"),
+        ("It curves to the right", 0, "wrong"),
+    ),
+    *cases(
+        44,
+        {"bend": t.Bend.JUNCTION},
+        ("It is in a junction.", 100, "right"),
+        ("The lane is part of an intersection.", 100, "right"),
+    ),
+    *cases(
+        44,
+        {"bend": t.Bend.NO_LANE},
+        ("The ego vehicle is not in any lane.", 100, "right"),
+        ("It bends left", 0, "wrong"),
+    ),
+]
