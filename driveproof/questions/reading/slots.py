@@ -19,7 +19,8 @@ from driveproof.questions.wording.vocabulary import Found, Vocabulary, negated
 from driveproof.questions.wording.words import WORDS
 from driveproof.questions.wording.words_action import DIRECTION_WORDS, SPEED_WORDS
 
-_NOT_NONE_AT_ALL = re.compile(r"(?<!\w)(?:no|none|not|nothing|neither|without|nor|as usual|normally|cannot|isn't|aren't)(?!\w)", re.IGNORECASE)  # fmt: skip
+_NOT_NOW = re.compile(r"(?:not|n't)(?: be)?(?: done)? (?:right )?(?:now|yet)|not at (?:this|the) moment|later|(?:must|should|has to|needs to) wait|wait (?:for|until)(?! help)|not possible", re.IGNORECASE)  # fmt: skip
+_NONE_AT_ALL = re.compile(r"(?<!\w)(?:no|none|not|nothing|neither|without|nor|as usual|normally|cannot|isn't|aren't)(?!\w)", re.IGNORECASE)  # fmt: skip
 
 
 def read_slots(text: str, slots: Sequence[Slot]) -> tuple[dict[str, FactValue], list[str]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hand_made import Case
 from hand_made_decisions import DECISIONS
+from hand_made_lists import COLOURS, LISTS
 from hand_made_roads import ROADS
 from hand_made_signs import SIGNS
-from hand_made_vehicles import COLOURS, LISTS, ONE
+from hand_made_vehicles import ONE
 
 from driveproof.questions import QUESTIONS
 
