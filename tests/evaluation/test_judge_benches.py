@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +11,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "judge"))
-from judge_examples import clip, picture
 
 from driveproof.config.judge import JudgeEvaluateParams
 from driveproof.errors import BadInput
@@ -41,6 +37,7 @@ from driveproof.evaluation.judge_write import summary_of, write_benches
 from driveproof.judge import ALL_APPLY, PAPER_THRESHOLDS, Clip, Gates, Pair, Reading
 from driveproof.policy import ChatReply, ChatRequest
 from driveproof.policy.pictures import Pictures
+from tests.judge.judge_examples import clip, picture
 
 LABELS = np.array([True, True, False, False])
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "judge"))
-from judge_examples import clip, picture
 
 from driveproof.config.judge import JudgeSftParams
 from driveproof.config.sft import TinyParams
@@ -26,6 +22,7 @@ from driveproof.judge import (
     parse_score,
 )
 from driveproof.training.judge import JudgeLessons
+from tests.judge.judge_examples import clip, picture
 
 TINY = TinyParams(hidden=32, layers=1, heads=2, vision_hidden=16, vision_layers=1)
 
