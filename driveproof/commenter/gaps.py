@@ -25,11 +25,25 @@ PASS_MPS = 7.0
 PASS_AFTER_M = 8.0
 
 
-def beside_is_free(context: Context, side: int) -> bool:
-    """Whether the lane on ``side`` (1: left, -1: right) is free to enter, whatever direction it has."""
+def beside_is_free(context: Context, side: int, passed: tuple[int, ...] = ()) -> bool:
+    """Whether the lane on ``side`` (1: left, -1: right) is free to enter, whatever direction it has.
+
+    ``passed`` are rows of what is to be passed itself: it may reach into that lane.
+    """
+    return not occupants(context, side, passed)
+
+
+def only_things(context: Context, rows: list[int]) -> bool:
+    """Whether these are things that stand: who creeps past them finds the lane free."""
+    return bool(rows) and all(context.frame.agents[row].kind == "prop" for row in rows)
+
+
+def occupants(context: Context, side: int, passed: tuple[int, ...] = ()) -> list[int]:
+    """Rows of those who keep the lane on ``side`` from being entered; ``passed`` as in :func:`beside_is_free`."""
     ego = context.frame.ego
+    found = []
     for row, agent in enumerate(context.frame.agents):
-        if agent.kind == "prop" and agent.height < 0.3:
+        if row in passed or (agent.kind == "prop" and agent.height < 0.3):
             continue
         _, _, heading = context.local[row].tolist()
         x, lateral = context.lane_place(row)
@@ -37,11 +51,13 @@ def beside_is_free(context: Context, side: int) -> bool:
         if not 0.3 * LANE_M < offset < 1.5 * LANE_M or abs(agent.z - ego.z) > 4.0:
             continue
         room = (ego.length + agent.length) / 2.0
+        if agent.kind == "prop" and x < 0.6 - room:
+            continue  # it stands behind the ego as that moves over
         closing = agent.speed * math.cos(heading) - ego.speed
         behind = max(BEHIND_M, BEHIND_S * max(closing, 0.0) + 5.0)
         if -(behind + room) < x < AHEAD_M + room - 2.0 * min(closing, 0.0):
-            return False
-    return True
+            found.append(row)
+    return found
 
 
 def lane_is_free(context: Context, line: Polyline) -> bool:

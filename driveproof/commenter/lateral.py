@@ -9,7 +9,14 @@ import math
 from dataclasses import dataclass
 
 from driveproof.commenter.context import Context
-from driveproof.commenter.gaps import beside_is_free, lane_is_free, oncoming_is_free, why_not
+from driveproof.commenter.gaps import (
+    beside_is_free,
+    lane_is_free,
+    occupants,
+    oncoming_is_free,
+    only_things,
+    why_not,
+)
 from driveproof.commenter.naming import kind_of
 from driveproof.commenter.obstruction import Obstruction
 from driveproof.commenter.road import Beside
@@ -73,19 +80,24 @@ def pass_obstruction(context: Context, obstruction: Obstruction | None) -> Move:
     if left_room or right_room:
         maneuver = t.Maneuver.SHIFT_LEFT if left_room else t.Maneuver.SHIFT_RIGHT
         return _around(obstruction, maneuver, None if close else t.Postponement.TOO_EARLY)
-    left, right = road.left.drivable, road.right.drivable
+    open_ = {1: road.left.drivable, -1: road.right.drivable}
+    wide = {s for s in open_ if obstruction.leaves_beside(s, width, ego.width)}
+    left, right = (open_[side] and side in wide for side in (1, -1))
     if left or right:
-        free = {
-            side: beside_is_free(context, side) for side, open_ in ((1, left), (-1, right)) if open_
+        there = {
+            side: occupants(context, side, obstruction.rows)
+            for side, drivable in ((1, left), (-1, right))
+            if drivable
         }
+        free = {side: not rows for side, rows in there.items()}
         maneuver = _which(free, both=left and right)
-        now = close and any(free.values())
-        postponed = (
-            None if now else t.Postponement.TOO_EARLY if not close else t.Postponement.LANE_OCCUPIED
-        )
-        return _around(obstruction, maneuver, postponed)
-    if _oncoming_lane(road.left):
-        beside = beside_is_free(context, 1)
+        if close and any(free.values()):
+            return _around(obstruction, maneuver, None)
+        things = any(only_things(context, rows) for rows in there.values())
+        why = t.Postponement.OBSTACLE_NOT_PASSED if things else t.Postponement.LANE_OCCUPIED
+        return _around(obstruction, maneuver, why if close else t.Postponement.TOO_EARLY)
+    if _oncoming_lane(road.left) and 1 in wide:
+        beside = beside_is_free(context, 1, obstruction.rows)
         free_way = oncoming_is_free(context, 1, obstruction.end)
         now = close and beside and free_way
         postponed = (

@@ -41,6 +41,18 @@ STOP_NEEDED = 3.5
 COMING_S = 1.2
 """Who moves sideways towards the ego's path is on it so many seconds early."""
 LINE_BUFFER_M = 1.5
+CREEP_MPS, CREEP_TO_M = 2.5, 4.0
+"""Past a thing at the roadside one creeps up to an obstruction, and stops at this gap."""
+PASSED = frozenset(
+    {
+        t.ManeuverCause.ACCIDENT,
+        t.ManeuverCause.CONSTRUCTION,
+        t.ManeuverCause.PARKED_VEHICLE,
+        t.ManeuverCause.HAZARD,
+        t.ManeuverCause.OPEN_DOOR,
+    }
+)
+"""Causes of moves that one waits for before an obstruction."""
 CURVE_ACCEL = 2.5
 """Sideways acceleration at which curves are taken, m/s²."""
 
@@ -287,16 +299,20 @@ def _waiting(context: Context, move: Move) -> Iterator[Brake]:
     if not move.needed or not move.rows:
         return
     impossible = move.maneuver is t.Maneuver.CANNOT_PASS
-    waiting = not move.now and move.postponed in (
+    creeping = not move.now and move.postponed is t.Postponement.OBSTACLE_NOT_PASSED
+    waiting = creeping or move.postponed in (
         t.Postponement.LANE_OCCUPIED,
         t.Postponement.ONCOMING_TRAFFIC,
     )
-    if not (impossible or waiting) or move.cause is t.ManeuverCause.EMERGENCY_VEHICLE:
+    if not (impossible or waiting) or move.cause not in PASSED:
         return
     row = min(move.rows, key=lambda r: context.path_place(r)[0])
     agent = context.frame.agents[row]
     gap = context.path_place(row)[0] - (agent.length + context.frame.ego.length) / 2.0
     reason = t.Reason.OBSTACLE if impossible else t.Reason.WAITING_TO_CHANGE_LANE
-    wish = _before(context, max(gap, 0.0), 0.0, reason, move.rows, buffer=7.0)
+    speed, buffer = 0.0, 7.0
+    if creeping:
+        speed, buffer = (CREEP_MPS, 6.0) if gap > CREEP_TO_M else (0.0, 3.0)
+    wish = _before(context, max(gap, 0.0), speed, reason, move.rows, buffer=buffer)
     if wish is not None:
         yield wish

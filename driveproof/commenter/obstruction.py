@@ -67,6 +67,11 @@ class Obstruction:
         half, needed = lane_width / 2.0, ego_width + CLEARANCE_M
         return half - self.high >= needed, self.low + half >= needed
 
+    def leaves_beside(self, side: int, lane_width: float, ego_width: float) -> bool:
+        """Whether it leaves room for the ego in the lane beside (1: left, -1: right) of about the same width."""
+        reach = self.high if side > 0 else -self.low
+        return 1.5 * lane_width - reach >= ego_width + CLEARANCE_M
+
 
 def find_obstruction(context: Context, signs: Signs) -> Obstruction | None:
     """The nearest group of things in the ego's lane that will not move out of the way."""
