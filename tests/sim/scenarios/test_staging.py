@@ -226,6 +226,25 @@ def test_a_route_of_each_town_starts(town, world, shared_dir) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.slow
+def test_all_routes_start(world, shared_dir) -> None:
+    routes = parse_routes(shared_dir / "data/fixtures/bench2drive/bench2drive220.xml")
+    started = []
+    for spec in sorted(routes, key=lambda route: route.town):
+        if world.town.name != spec.town:
+            world.load_town(spec.town)
+        stage = Stage(world, "expert")
+        try:
+            start_route(stage, spec)
+            ego = world.tick().actors[stage.ego_id]
+            assert math.dist((ego.x, ego.y), spec.positions[0, :2]) < 2.0, spec.key
+            started.append(spec.key)
+        finally:
+            stage.clear()
+    assert len(started) == 220
+
+
+@pytest.mark.shared
 def test_the_expert_drives_a_route_of_the_file_through_its_scenario(world, shared_dir) -> None:
     routes = {
         r.key: r for r in parse_routes(shared_dir / "data/fixtures/bench2drive/bench2drive220.xml")
