@@ -1,8 +1,8 @@
 """What each direction key does to the way.
 
 Source: Bench2Drive-VL, action module. FOLLOW_LANE leads the way onto the lane that the ego is in, CHANGE_LANE_* onto
-its neighbour, DEVIATE_* beside the middle of the ego's lane; all end before the next junction, which the navigator's
-route decides. GO_STRAIGHT and TURN_* leave the way alone.
+its neighbour, DEVIATE_* beside the middle of the ego's lane; all end before the next junction where the navigator's
+route turns, or the lane does. GO_STRAIGHT and TURN_* leave the way alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from driveproof.action.way import STEP_M, Way, blend
-from driveproof.geometry import Polyline
+from driveproof.geometry import Polyline, wrap_angle
 from driveproof.geometry.arrays import Float
 from driveproof.maps import LaneKind, TownMap
 from driveproof.questions import DirectionKey
@@ -33,6 +33,8 @@ OFF_WAY_M = 1.0
 """Farther beside the way the ego is not on it."""
 BESIDE_LANE_M = 0.3
 """So far beyond its border a vehicle's centre is beside a lane."""
+STRAIGHT_RAD = np.radians(20.0)
+"""Lanes through a junction that turn less go straight on."""
 ON_LANE_M = 4.0
 """Farther from every lane's centre the ego is off the road."""
 
@@ -85,8 +87,8 @@ def _onto(
 
     Sides are those of the way's direction: seen from a vehicle that stands the wrong way round they are swapped.
     """
-    end = min(way.before_junction(index), index + round(REACH_M / STEP_M))
-    if end <= index:
+    end = min(way.before_turn(index), index + round(REACH_M / STEP_M))
+    if end <= index or way.in_junction[index]:
         return way
     beside = way.lateral(pose[0], pose[1], index)
     if abs(beside) > OFF_WAY_M:  # the swing begins where the ego is
@@ -150,24 +152,36 @@ def _against(town: TownMap, pose: Pose, lane: int, along: float) -> bool:
 
 
 def _chain(town: TownMap, lane: int, reverse: bool) -> Polyline | None:
-    """The lane and what follows it up to a junction, against its direction if ``reverse``."""
+    """The lane and what follows it, straight over junctions, against its direction if ``reverse``."""
     lanes = town.lanes
-    step = lanes.predecessors if reverse else lanes.successors
     parts: list[Float] = []
     length, seen = 0.0, set()
-    while lane not in seen and length < REACH_M:
-        seen.add(lane)
-        points = lanes.centre[lanes.points(lane), :2]
+    following: int | None = lane
+    while following is not None and following not in seen and length < REACH_M:
+        seen.add(following)
+        points = lanes.centre[lanes.points(following), :2]
         parts.append(points[::-1] if reverse else points)
-        length += float(lanes.length[lane])
-        following = [n for n in step(lane).tolist() if lanes.junction[n] < 0]
-        if not following:
-            break
-        lane = int(following[0])
+        length += float(lanes.length[following])
+        following = _next(town, following, reverse)
     try:
         return Polyline(np.concatenate(parts))
     except ValueError:  # a lane section of no length
         return None
+
+
+def _next(town: TownMap, lane: int, reverse: bool) -> int | None:
+    lanes = town.lanes
+    found = (lanes.predecessors if reverse else lanes.successors)(lane).tolist()
+    free = [n for n in found if lanes.junction[n] < 0]
+    if free:
+        return int(free[0])
+    straight = min(found, key=lambda n: abs(_turn(town, n)), default=None)
+    return straight if straight is not None and abs(_turn(town, straight)) < STRAIGHT_RAD else None
+
+
+def _turn(town: TownMap, lane: int) -> float:
+    part = town.lanes.points(lane)
+    return float(wrap_angle(town.lanes.heading[part.stop - 1] - town.lanes.heading[part.start]))
 
 
 def _normals(headings: Float) -> Float:

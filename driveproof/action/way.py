@@ -80,6 +80,12 @@ class Way:
         ahead = np.flatnonzero(self.in_junction[index:])
         return index + int(ahead[0]) if len(ahead) else len(self)
 
+    def before_turn(self, index: int) -> int:
+        """The first index from ``index`` on that is inside a junction in which the route turns; the end if none follows."""
+        turns = np.isin(self.commands[index:], (int(Command.LEFT), int(Command.RIGHT)))
+        ahead = np.flatnonzero(turns & (self.in_junction[index:] > 0))
+        return index + int(ahead[0]) if len(ahead) else len(self)
+
     def moved(self, points: Float) -> Way:
         """The same way with other points ``[N, 2]``."""
         return replace(self, points=points)

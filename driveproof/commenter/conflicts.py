@@ -91,7 +91,8 @@ def _conflict(context: Context, row: int, agent: Agent, about: Moving) -> Confli
             return Conflict(row, t.ConflictReason.AHEAD_IN_LANE, move, s, 0.0)
     if about.intent is t.Intent.CUTTING_IN and 0.0 < s < LEAD_REACH_M:
         return Conflict(row, t.ConflictReason.CUTTING_IN, move, s, 0.0)
-    if abs(agent.speed) < 0.3:
+    overtakes = about.course is t.Course.SAME and context.local[row][0] < 0.0
+    if abs(agent.speed) < 0.3 or overtakes:  # who comes from behind has to mind the ego
         return None
     return _crossing(context, row, agent, about, reach)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from driveproof.action.edits import DEVIATION_M
 from driveproof.commenter.context import Context
 from driveproof.commenter.frame import Agent
 from driveproof.commenter.naming import kind_of
@@ -19,6 +20,8 @@ SLOW_BICYCLE_MPS = 4.0
 GROUP_M = 14.0
 """Things closer to each other along the way are passed together."""
 CLEARANCE_M = 0.5
+DEVIATION_CLEARANCE_M, OVER_LINE_M = 0.3, 0.1
+"""Sideways distance of a deviating ego to what it passes, and how far it may reach over the line."""
 QUEUE_M = 20.0
 """Vehicles that stand so near to a junction wait there."""
 HAZARD_LAMPS = 0x10 | 0x20
@@ -63,9 +66,11 @@ class Obstruction:
     high: float
 
     def room(self, lane_width: float, ego_width: float) -> tuple[bool, bool]:
-        """Whether the ego fits past inside its lane: on the left, on the right."""
-        half, needed = lane_width / 2.0, ego_width + CLEARANCE_M
-        return half - self.high >= needed, self.low + half >= needed
+        """Whether a deviation inside the lane takes the ego past: on the left, on the right."""
+        half = ego_width / 2.0
+        inside = DEVIATION_M + half <= lane_width / 2.0 + OVER_LINE_M
+        reach = DEVIATION_M - half - DEVIATION_CLEARANCE_M
+        return inside and self.high <= reach, inside and self.low >= -reach
 
     def leaves_beside(self, side: int, lane_width: float, ego_width: float) -> bool:
         """Whether it leaves room for the ego in the lane beside (1: left, -1: right) of about the same width."""
@@ -119,7 +124,7 @@ def _blocks(context: Context, row: int, reach: float, signs: Signs) -> bool:
     s, _ = context.lane_place(row)
     if (
         agent.kind == "walker"
-        or not ego.length / 2.0 - 1.0 < s < reach
+        or not -(ego.length + agent.length) / 2.0 < s < reach
         or abs(agent.z - ego.z) > 4.0
     ):
         return False
