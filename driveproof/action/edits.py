@@ -124,7 +124,7 @@ def _lane_line(town: TownMap, pose: Pose, along: float, side: int) -> Polyline |
             return None
         same = bool((lanes.left_same if left else lanes.right_same)[lane])
         lane, reverse = beside, reverse == same
-    return _chain(town, lane, reverse)
+    return _chain(town, lane, reverse, pose)
 
 
 def _lane_under(town: TownMap, pose: Pose, along: float) -> tuple[int, float]:
@@ -151,11 +151,13 @@ def _against(town: TownMap, pose: Pose, lane: int, along: float) -> bool:
     return bool(np.cos(float(line.heading(float(s))) - along) < 0.0)
 
 
-def _chain(town: TownMap, lane: int, reverse: bool) -> Polyline | None:
-    """The lane and what follows it, straight over junctions, against its direction if ``reverse``."""
+def _chain(town: TownMap, lane: int, reverse: bool, pose: Pose) -> Polyline | None:
+    """The lane and what follows it beyond a pose, straight over junctions, against its direction if ``reverse``."""
     lanes = town.lanes
     parts: list[Float] = []
-    length, seen = 0.0, set()
+    s, _ = lanes.polyline(lane).project(np.array([pose[0], pose[1]]))
+    length = float(s) - float(lanes.length[lane]) if reverse else -float(s)  # ahead of the pose
+    seen: set[int] = set()
     following: int | None = lane
     while following is not None and following not in seen and length < REACH_M:
         seen.add(following)

@@ -89,7 +89,9 @@ def annotation(
     for number, (x, y) in enumerate(places.tolist(), start=1):
         part = town.lanes.points(int(near.lane[number - 1]))
         heading = float(
-            np.interp(near.arc[number - 1], town.lanes.arc[part], np.unwrap(town.lanes.heading[part]))
+            np.interp(
+                near.arc[number - 1], town.lanes.arc[part], np.unwrap(town.lanes.heading[part])
+            )
         )
         own = float(rng.choice([0.0, 4.0, 8.0]))
         moved = own * seconds
