@@ -159,7 +159,8 @@ class Engine:
         if not pose.is_finite():
             raise SpawnBlocked("the pose is not finite", field=blueprint_id)
         values = blueprint.values(attributes or {})
-        place = pose if parent is None else self.actor(parent).pose.compose(pose)
+        pose = pose.bounded()
+        place = pose if parent is None else self.actor(parent).pose.compose(pose).bounded()
         body = body_of(blueprint)
         makers = {
             ActorKind.VEHICLE: Vehicle,
@@ -266,6 +267,7 @@ class Engine:
         actor = self.actor(actor_id)
         if not pose.is_finite():
             return
+        pose = pose.bounded()
         self.table.position[actor.row] = pose.position
         self.table.rotation[actor.row] = pose.rotation
         self.table.grounded[actor.row] = False

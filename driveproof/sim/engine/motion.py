@@ -11,6 +11,7 @@ import numpy as np
 from driveproof.geometry.arrays import Float, Int
 from driveproof.sim.engine.commands import ActorKind
 from driveproof.sim.engine.ground import Ground
+from driveproof.sim.engine.pose import FURTHEST
 from driveproof.sim.engine.powertrain import drive
 from driveproof.sim.engine.table import ActorTable
 from driveproof.sim.engine.vehicle_physics import GRAVITY
@@ -22,8 +23,8 @@ _STEP_DOWN, _TOUCH = 0.25, 0.02
 _SUNK = 0.5
 #: Props slide to a stand like this (m/s²), and stop turning like this (rad/s²).
 _PROP_FRICTION, _PROP_SPIN = 5.0, 6.0
-#: Nothing moves faster (m/s) or turns faster (rad/s), whatever impulses it gets; nothing goes further out (m).
-_FASTEST, _FASTEST_TURN, _FURTHEST = 150.0, 20.0, 1e6
+#: Nothing moves faster (m/s) or turns faster (rad/s), whatever impulses it gets.
+_FASTEST, _FASTEST_TURN = 150.0, 20.0
 
 _VEHICLE = int(ActorKind.VEHICLE)
 
@@ -42,8 +43,8 @@ def move(table: ActorTable, vehicles: VehicleTable, ground: Ground, dt: float) -
         _slide(table, props, dt)
     rows = np.flatnonzero(table.physics)
     x, y = place[rows, 0], place[rows, 1]
-    np.minimum(np.maximum(x, -_FURTHEST, out=x), _FURTHEST, out=x)
-    np.minimum(np.maximum(y, -_FURTHEST, out=y), _FURTHEST, out=y)
+    np.minimum(np.maximum(x, -FURTHEST, out=x), FURTHEST, out=x)
+    np.minimum(np.maximum(y, -FURTHEST, out=y), FURTHEST, out=y)
     level = ground.surface(x, y, table.position[rows, 2] - table.foot[rows])
     _stand(table.records, rows, x, y, *level, dt)
 

@@ -13,6 +13,9 @@ import numpy as np
 
 from driveproof.geometry.arrays import Float
 
+#: Nothing goes further out than this (m): squares of distances must stay numbers in single precision too.
+FURTHEST = 1e6
+
 
 @dataclass(frozen=True, slots=True)
 class Pose3:
@@ -52,6 +55,13 @@ class Pose3:
             math.isfinite(value)
             for value in (self.x, self.y, self.z, self.roll, self.pitch, self.yaw)
         )
+
+    def bounded(self) -> Pose3:
+        """The same attitude at the nearest place that a world has."""
+        if max(abs(self.x), abs(self.y), abs(self.z)) <= FURTHEST:
+            return self
+        place = np.clip(self.position, -FURTHEST, FURTHEST).tolist()
+        return Pose3(*place, self.roll, self.pitch, self.yaw)
 
     @staticmethod
     def from_matrix(matrix: Float) -> Pose3:

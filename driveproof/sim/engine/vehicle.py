@@ -17,7 +17,11 @@ from driveproof.sim.engine.commands import (
     VehicleControl,
 )
 from driveproof.sim.engine.powertrain import engine_speed
-from driveproof.sim.engine.vehicle_physics import load_physics, standard_physics
+from driveproof.sim.engine.vehicle_physics import (
+    bounded_physics,
+    load_physics,
+    standard_physics,
+)
 from driveproof.sim.engine.vehicle_table import VehiclePhysics
 
 if TYPE_CHECKING:
@@ -173,13 +177,14 @@ class Vehicle(Actor):
 
     @property
     def physics(self) -> VehiclePhysics:
-        """Its physical constants; setting them takes effect with the next step."""
+        """Its physical constants; setting them (nonsense is bounded) takes effect with the next step."""
         if self._physics is None:
             self._physics = standard_physics(self.spec)
         return self._physics
 
     @physics.setter
     def physics(self, physics: VehiclePhysics) -> None:
+        physics = bounded_physics(physics)
         load_physics(self._engine.vehicles, self.slot, self.spec, physics)
         self._engine.table.mass[self.row] = physics.mass
         self._physics = physics

@@ -96,6 +96,52 @@ def standard_physics(spec: VehicleSpec) -> VehiclePhysics:
     )
 
 
+def bounded_physics(physics: VehiclePhysics) -> VehiclePhysics:
+    """The nearest constants with which a vehicle can be driven: a client may ask for a mass of zero or a gear of 1e38."""
+    return VehiclePhysics(
+        torque_curve=tuple(
+            (_within(rpm, 0.0, 1e6), _within(torque, -1e6, 1e6))
+            for rpm, torque in physics.torque_curve
+        ),
+        max_rpm=_within(physics.max_rpm, 1.0, 1e6),
+        engine_inertia=_within(physics.engine_inertia, 0.0, 1e4),
+        damping_full=_within(physics.damping_full, 0.0, 1e4),
+        damping_zero=_within(physics.damping_zero, 0.0, 1e4),
+        autobox=physics.autobox,
+        switch_time=_within(physics.switch_time, 0.0, 60.0),
+        final_ratio=_within(physics.final_ratio, 1e-3, 1e3),
+        gears=tuple(
+            Gear(
+                _within(gear.ratio, 1e-3, 1e3),
+                _within(gear.down, 0.0, 10.0),
+                _within(gear.up, 0.0, 10.0),
+            )
+            for gear in physics.gears
+        ),
+        mass=_within(physics.mass, 1.0, 1e7),
+        drag_area=_within(physics.drag_area, 0.0, 1e4),
+        steering_curve=tuple(
+            (_within(speed, 0.0, 1e4), _within(share, 0.0, 1.0))
+            for speed, share in physics.steering_curve
+        ),
+        wheels=tuple(
+            Wheel(
+                max_steer=_within(wheel.max_steer, 0.0, 1.4),
+                radius=_within(wheel.radius, 0.05, 10.0),
+                max_brake_torque=_within(wheel.max_brake_torque, 0.0, 1e8),
+                max_handbrake_torque=_within(wheel.max_handbrake_torque, 0.0, 1e8),
+                friction=_within(wheel.friction, 0.0, 1e3),
+                position=wheel.position,
+            )
+            for wheel in physics.wheels
+        ),
+    )
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high) if value == value else low
+
+
 def load_physics(
     table: VehicleTable, slot: int, spec: VehicleSpec, physics: VehiclePhysics
 ) -> None:

@@ -6,12 +6,14 @@ number) and lenient about length as CARLA is: missing trailing fields keep their
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+#: Clients have numbers of single precision, and measurements leave so: what is larger would be infinite there.
+MAX_REAL = 3.4028234663852886e38
 
 #: What MessagePack gives and takes: None, bool, int, float, str, bytes, list.
 Wire = Any
@@ -31,7 +33,7 @@ class Codec(Generic[T]):
 
 def _real(wire: Wire) -> float:
     kind = type(wire)
-    if (kind is float or kind is int) and math.isfinite(wire):
+    if (kind is float or kind is int) and -MAX_REAL <= wire <= MAX_REAL:
         return float(wire)
     raise WireError(f"expected a finite number, got {_brief(wire)}")
 

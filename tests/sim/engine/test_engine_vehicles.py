@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,12 @@ from driveproof.sim.blueprints import BlueprintLibrary
 from driveproof.sim.engine import (
     AckermannControl,
     Engine,
+    Gear,
     LaneGround,
     Pose3,
     Vehicle,
     VehicleControl,
+    Wheel,
 )
 
 MKZ = "vehicle.lincoln.mkz_2020"
@@ -307,3 +310,39 @@ def test_heights_are_those_of_the_lanes(town10: TownMap) -> None:
     assert np.isfinite(
         ground.surface(np.array([1e9, -1e9]), np.array([0.0, 1e9]), np.zeros(2))[0]
     ).all()
+
+
+_NONSENSE = (0.0, -1.0, 1e-30, 1e38, -1e38, math.inf, math.nan)
+
+
+@pytest.mark.parametrize("value", _NONSENSE)
+def test_no_constants_of_a_vehicle_break_the_world(plain: Engine, value: float) -> None:
+    vehicle, bystander = car(plain), car(plain, x=20.0)
+    sound = vehicle.physics
+    names = [field.name for field in fields(sound) if isinstance(getattr(sound, field.name), float)]
+    broken = [replace(sound, **{name: value}) for name in names]
+    broken += [
+        replace(sound, torque_curve=((value, value), (0.0, value))),
+        replace(sound, steering_curve=((value, value), (value, 1.0))),
+        replace(sound, gears=(Gear(value, value, value),) * 3),
+        replace(sound, wheels=(Wheel(value, value, value, value, value),) * 4),
+    ]
+    for constants in broken:
+        vehicle.physics = constants
+        for control in (VehicleControl(1.0, 0.5), VehicleControl(0.2, -1.0, 1.0, reverse=True)):
+            roll(plain, vehicle, control, 0.2)
+        assert np.isfinite(plain.table.position).all()
+        assert np.isfinite(plain.table.velocity).all()
+        assert np.isfinite(plain.table.rotation).all()
+        assert math.isfinite(vehicle.engine_rpm)
+    vehicle.physics = sound
+    assert bystander.alive
+
+
+def test_nothing_is_put_beyond_the_edge_of_the_world(plain: Engine) -> None:
+    vehicle = car(plain)
+    vehicle.pose = Pose3(1e38, -1e38, 1e200)
+    assert np.abs(vehicle.pose.position).max() <= 1e6
+    far = plain.spawn("sensor.other.imu", {}, Pose3(1e300, 0.0, 0.0), parent=vehicle.id)
+    plain.step(DT)
+    assert np.isfinite(far.pose.position).all()

@@ -90,6 +90,7 @@ def test_unknown_methods_and_bad_arguments_are_errors_of_their_call(server: Serv
         assert "invalid number of arguments" in ask(opened, "destroy_actor")[2]
         assert "bad argument" in ask(opened, "destroy_actor", "seven")[2]
         assert "bad argument" in ask(opened, "set_weather_parameters", [float("nan")] * 14)[2]
+        assert "bad argument" in ask(opened, "set_weather_parameters", [1e39] * 14)[2]
         assert ask(opened, "destroy_actor", 999_999)[3][0][0] == 0
         assert "not found" in ask(opened, "destroy_actor", 999_999)[3][0][1][0]
         assert ask(opened, "set_actor_collisions", 999_999, True)[3][0][0] is True
