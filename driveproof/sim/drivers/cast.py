@@ -54,11 +54,12 @@ class Cast:
 
     def see(self, state: WorldState, driven: Mapping[int, Vehicle]) -> list[Agent]:
         """Take over a state; who has left it is forgotten, unless it is among ``driven``."""
-        self.dt = 0.0 if self.time is None else max(state.time - self.time, 0.0)
+        # rounded, so that a drive does not depend on how long the simulator has been running
+        self.dt = 0.0 if self.time is None else max(round(state.time - self.time, 6), 0.0)
         self.time = state.time
         for gone in self.vehicles.keys() - state.actors.keys() - driven.keys():
             del self.vehicles[gone]
-        look = state.time - self._looked >= LOOK_EVERY
+        look = round(state.time - self._looked, 6) >= LOOK_EVERY
         if look:
             self._looked = state.time
         self.agents = [

@@ -17,6 +17,9 @@ from driveproof.sim.routes import Parameter
 from driveproof.sim.scenarios.context import Context
 from driveproof.sim.scenarios.places import Places
 
+ROUNDING_S = 1e-3
+"""Simulators count time in single precision."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -147,7 +150,7 @@ class Scenario(ABC):
     def seconds(self, duration: float) -> Iterator[None]:
         """Wait for a time."""
         end = self.context.time + duration
-        yield from self.until(lambda: self.context.time >= end - 1e-6)
+        yield from self.until(lambda: self.context.time >= end - ROUNDING_S)
 
     def ego_past(self, s: float) -> Iterator[None]:
         """Wait until the ego's rear has passed a place of its way."""

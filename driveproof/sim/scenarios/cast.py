@@ -137,7 +137,7 @@ class Cast:
 
     def controls(self, state: WorldState, ego_id: int) -> dict[int, Any]:
         """What everybody does in the next step, by actor id."""
-        dt = 0.0 if self._time is None else state.time - self._time
+        dt = 0.0 if self._time is None else round(state.time - self._time, 6)
         self._time = state.time
         here = state.actors.keys()
         controls = {n: p.control(state, dt) for n, p in self.puppets.items() if n in here}

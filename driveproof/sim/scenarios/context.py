@@ -61,6 +61,7 @@ class Context:
     ego_s: float = 0.0
     ego_speed: float = 0.0
     has_driven: bool = False
+    holds_lights: bool = False
 
     def __post_init__(self) -> None:
         self.cast = Cast(self.session)
@@ -255,20 +256,26 @@ class Context:
     # --- lights ------------------------------------------------------------------------------------
 
     def hold_lights(self, crossing: Crossing, own: LightState) -> None:
-        """Freeze all lights: the ego's at ``crossing`` and those of its axis show ``own``, the others the contrary."""
+        """Freeze all lights; at ``crossing`` the ego's and those of its axis show ``own``, the others the contrary."""
         town = self.roads.town
         cross = LightState.RED if own is not LightState.RED else LightState.GREEN
         course = float(self.path.heading[self.path.index(crossing.start - 2.0)])
         states: dict[str, LightState] = {}
         for signal in town.signals:
-            if signal.kind is SignalKind.TRAFFIC_LIGHT and signal.lanes:
+            here = signal.junction == crossing.junction_id
+            if here and signal.kind is SignalKind.TRAFFIC_LIGHT and signal.lanes:
                 end = town.lanes.points(signal.lanes[0]).stop - 1
                 turned = float(town.lanes.heading[end]) - course
-                along = abs(np.cos(turned)) > 0.7
-                here = signal.junction == crossing.junction_id
-                states[signal.key] = (own if along else cross) if here else LightState.GREEN
+                states[signal.key] = own if abs(np.cos(turned)) > 0.7 else cross
         self.session.freeze_lights()
         self.session.set_lights(states)
+        self.holds_lights = True
+
+    def free_lights(self) -> None:
+        """Let the lights change again, if :meth:`hold_lights` froze them."""
+        if self.holds_lights:
+            self.session.freeze_lights(False)
+            self.holds_lights = False
 
     def ego_light(self, crossing: Crossing) -> str | None:
         """Signal id of the light that governs the ego at a junction, if one does."""

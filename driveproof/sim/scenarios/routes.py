@@ -85,6 +85,8 @@ class RouteShow:
             if scenario.done and s > scenario.context.trigger + GONE_M + AHEAD_M:
                 self.stage.session.destroy(scenario.actor_ids)
                 continue
+            if scenario.done:
+                scenario.context.free_lights()
             try:
                 controls |= scenario.step(state)
             except (NoPlace, SpawnBlocked) as error:
@@ -93,6 +95,7 @@ class RouteShow:
 
     def _skip(self, name: str, scenario: Scenario, error: Exception) -> None:
         self.skipped[name] = str(error)
+        scenario.context.free_lights()
         self.stage.session.destroy(scenario.actor_ids)
         self.playing.pop(name, None)
 
@@ -165,6 +168,7 @@ def start_route(stage: Stage, spec: RouteSpec) -> Route:
         If something stands at the begin.
     """
     route = dense_route(spec.positions, stage.session.town)
+    stage.session.freeze_lights(False)
     weather = spec.weather(0.0)
     if weather:
         stage.session.set_weather(weather)

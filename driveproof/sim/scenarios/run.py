@@ -151,6 +151,7 @@ def _open(stage: Stage, scenario: Scenario, rng: np.random.Generator) -> None:
     """Find a place, put the ego there, and set the scenario up."""
     setting = scenario.place(Places(stage.roads, rng))
     route = slow_down(setting.route, setting.top_speed)
+    stage.still_lights()
     stage.enter(route, setting.pose, setting.speed, max(setting.speed, SLOWEST))
     context = Context(
         stage.session,

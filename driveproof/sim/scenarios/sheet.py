@@ -13,6 +13,7 @@ from driveproof.files import atomic_open
 from driveproof.maps import TownMap
 from driveproof.render import Box, View, lights_of, render_bev
 from driveproof.sim.client import ActorState, WorldState
+from driveproof.sim.scenarios.base import ROUNDING_S
 
 Image = NDArray[np.uint8]
 COUNT, COLUMNS = 8, 4
@@ -38,7 +39,7 @@ class Moments:
         if ego_id != self.ego_id:  # another attempt
             self.states.clear()
             self.ego_id = ego_id
-        if not self.states or state.time - self.states[-1].time > EVERY_S - 1e-6:
+        if not self.states or state.time - self.states[-1].time > EVERY_S - ROUNDING_S:
             self.states.append(state)
 
     def chosen(self, count: int = COUNT) -> list[WorldState]:
@@ -89,7 +90,7 @@ def _tile(state: WorldState, ego_id: int, town: TownMap, begin: float) -> Image:
     pose = np.array([ego.x, ego.y, ego.heading])
     lights = lights_of(town, state.lights, pose[:2])
     image = render_bev(View(town, pose, boxes, lights, ego_z=ego.z), RANGE_M, PIXELS)
-    text = f"{state.time - begin:4.1f} s  {3.6 * ego.speed:3.0f} km/h"
+    text = f"{round(state.time - begin, 2):4.1f} s  {3.6 * ego.speed:3.0f} km/h"
     font = cv2.FONT_HERSHEY_SIMPLEX
     cv2.rectangle(image, (0, 0), (148, 20), (255, 255, 255), -1)
     cv2.putText(image, text, (5, 15), font, 0.45, (20, 20, 24), 1, cv2.LINE_AA)

@@ -10,9 +10,11 @@ import numpy as np
 
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
-from driveproof.maps import Route
+from driveproof.maps import Route, SignalKind
+from driveproof.scene import LightState
 from driveproof.sim.client import Session, WorldState
 from driveproof.sim.criteria import Criteria
+from driveproof.sim.criteria.contacts import touch
 from driveproof.sim.drivers import Drivers, ExpertDriver, ObliviousDriver, Roads
 from driveproof.sim.drivers.fleet import EGO
 
@@ -131,6 +133,7 @@ class Stage:
         SpawnBlocked
             If something stands there.
         """
+        self.session.restart_clock()
         z = float(route.z[0])
         ego = self.session.spawn_vehicle(EGO, pose.tolist(), z, "hero", speed=speed)
         self.ego_id = int(ego.id)
@@ -145,10 +148,16 @@ class Stage:
         self.criteria = Criteria(self.session, self.ego_id, route)
         self.session.tick()
 
+    def still_lights(self) -> None:
+        """Freeze all lights on green, so that a performance does not depend on the hour."""
+        keys = [s.key for s in self.roads.town.signals if s.kind is SignalKind.TRAFFIC_LIGHT]
+        self.session.freeze_lights()
+        self.session.set_lights(dict.fromkeys(keys, LightState.GREEN))
+
     def play(self, show: Show, watch: Watch | None = None) -> None:
         """Tick until the ego is through, or fails, or time is over."""
         session, ego, self.show = self.session, self.ego_id, show
-        state = session.tick()
+        state = self._tick()
         begin, stop = state.time, np.inf
         while True:
             self.criteria.update(state)
@@ -170,9 +179,22 @@ class Stage:
                 controls[ego].steer = 0.0
             controls[ego] = show.disturb(controls[ego])
             session.apply({**actors, **controls})
-            state = session.tick()
+            state = self._tick()
         self.criteria.finish()
         self.seconds = state.time - begin
+
+    def _tick(self) -> WorldState:
+        """A step; while somebody touches the ego, with all that the collision sensor says of it.
+
+        Its messages come on a socket of their own, sometimes after the step.
+        """
+        state = self.session.tick()
+        ego = state.actors.get(self.ego_id)
+        others = (actor for actor in state.actors.values() if actor.id != self.ego_id)
+        if ego is None or not any(touch(ego, other) for other in others):
+            return state
+        late = self.session.late_collisions()
+        return replace(state, collisions=(*state.collisions, *late))
 
     def clear(self, actors: Iterable[int] = ()) -> None:
         """Take the ego and the others off the stage."""
