@@ -48,7 +48,7 @@ class Clip:
     Attributes
     ----------
     key, setting
-        Unique names of the clip and of the scene it plays in (``setting`` + "/0" is the scene's record key).
+        Unique names of the clip and of the scene it plays in: clips of one setting are trajectories to choose from.
     place
         What must not be split: place or drive.
     topic, kind

@@ -80,7 +80,7 @@ def window(
     row = scores.row(0)
     clip = Clip(
         key=scene.record_key,
-        setting=scene.record_key.rpartition("/")[0] or scene.record_key,
+        setting=scene.record_key,
         place=scene.scene_key,
         split="",
         plan=scene.future,
