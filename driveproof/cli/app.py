@@ -32,6 +32,7 @@ GROUPS = (
     "sim",
     "routes",
     "scenarios",
+    "vqa",
 )
 COMMANDS = ("comment", "doctor", "publish", "report")
 

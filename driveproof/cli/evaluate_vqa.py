@@ -37,6 +37,10 @@ def vqa(
         typer.Option(help="Model that reads what rules cannot, openai:URL#MODEL; none by default."),
     ] = "",
     cache: Annotated[Path | None, typer.Option(help="Keep the judge's replies here.")] = None,
+    peer_rules: Annotated[
+        bool,
+        typer.Option("--peer-rules", help="Score by the published program's arithmetic instead."),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the intervals.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -59,10 +63,13 @@ def vqa(
             judge=_judge(judge, cache),
             replays=ClipReplays(clips) if clips else None,
             seed=seed,
+            peer_rules=peer_rules,
             progress=lambda count: bar.advance(task, count),
         )
     if out is not None:
-        write_scores(scored, report, out, {"seed": seed, "judge_policy": judge})
+        write_scores(
+            scored, report, out, {"seed": seed, "judge_policy": judge, "peer_rules": peer_rules}
+        )
     if as_json:
         typer.echo(json.dumps(report.to_json(), indent=2))
     else:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from driveproof.commenter.clips import open_clips, windows
-from driveproof.commenter.commentary import Commenter
+from driveproof.commenter.commentary import Commentary, Commenter
 from driveproof.commenter.dataset import ClipName, ClipTable
 from driveproof.files import atomic_dir, check_folder, write_json
 from driveproof.maps import load_town
@@ -108,26 +108,42 @@ def _run(tasks: list[CommentTask], workers: int) -> Iterator[CommentRecord]:
 
 def comment_clip(task: CommentTask) -> CommentRecord:
     """Comment on one archive; writes its pair of tables."""
-    names, frames, commented = [], 0, 0
+    commented = 0
     questions: Counter[int] = Counter()
     keys: Counter[str] = Counter()
-    table: ClipTable | None = None
-    for clip in open_clips(task.path):
-        name = ClipName(clip.name, clip.town, clip.scenario)
-        if table is None:
-            table = ClipTable(name, task.seed)
+    frames = Counter[str]()
+    table = ClipTable(ClipName("", "", ""), task.seed)
+    for name, said in commentaries(task.path, task.every, frames):
+        commented += 1
         table.name = name
-        names.append(clip.name)
+        table.add(said)
+        questions.update(key.number for key in said.answers)
+        keys[said.decision.keys.text()] += 1
+    table.write(task.folder, task.number)
+    total = frames.total()
+    return CommentRecord(
+        task.path.name, list(frames), total, commented, dict(questions), dict(keys)
+    )
+
+
+def commentaries(
+    path: Path, every: int = 1, frames: Counter[str] | None = None
+) -> Iterator[tuple[ClipName, Commentary]]:
+    """What the expert says about every ``every``-th frame of the clips of an archive.
+
+    ``frames`` counts the frames read of each clip: all of them, for the expert remembers signs.
+
+    Raises
+    ------
+    BadInput
+        Naming the archive, the member and the field.
+    """
+    for clip in open_clips(path):
+        name = ClipName(clip.name, clip.town, clip.scenario)
         commenter = Commenter(load_town(clip.town))
         for window in windows(clip.frames):
             said = commenter.comment(window)
-            frames += 1
-            if window.now.index % task.every:
-                continue
-            commented += 1
-            table.add(said)
-            questions.update(key.number for key in said.answers)
-            keys[said.decision.keys.text()] += 1
-    assert table is not None  # an archive without clips is refused
-    table.write(task.folder, task.number)
-    return CommentRecord(task.path.name, names, frames, commented, dict(questions), dict(keys))
+            if frames is not None:
+                frames[clip.name] += 1
+            if window.now.index % every == 0:
+                yield name, said

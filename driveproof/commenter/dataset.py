@@ -231,6 +231,41 @@ def read_answers(folder: str | Path) -> Iterator[AnswerRow]:
                 ) from None
 
 
+@dataclass(frozen=True)
+class FrameRow:
+    """A frame of the dataset: see the columns of ``frames-*.parquet``."""
+
+    clip: str
+    town: str
+    scenario: str
+    frame: int
+    time_s: float
+    ego_speed: float
+    direction: str
+    speed: str
+    trivial: bool
+    waiting: bool
+    objects: int
+
+
+def read_frames(folder: str | Path) -> Iterator[FrameRow]:
+    """All frames of a dataset, with the number of things in each.
+
+    Raises
+    ------
+    BadInput
+        Naming the file and the row.
+    """
+    for path in shards(folder, "frames"):
+        for number, row in enumerate(_rows(path, FRAMES)):
+            try:
+                objects = len(json.loads(row["objects"]))
+            except (ValueError, TypeError) as error:
+                raise BadInput(f"no frame: {error}", path=path, field=f"row {number}") from None
+            kept = {name: row[name] for name in FrameRow.__dataclass_fields__ if name != "objects"}
+            yield FrameRow(**kept, objects=objects)
+
+
 def shards(folder: str | Path, stem: str) -> list[Path]:
     """The files ``STEM-*.parquet`` of a dataset in order; BadInput if there is none."""
     found = sorted(Path(folder).glob(f"{stem}-*.parquet"))

@@ -78,6 +78,12 @@ def parse_keys(text: str) -> ActionKeys:
     )
 
 
+def named_keys(text: str) -> tuple[frozenset[DirectionKey], frozenset[SpeedKey]]:
+    """All keys in capitals that ``text`` names, in whatever order: alternatives that it weighs are among them."""
+    directions = frozenset(DirectionKey(key.replace(" ", "_")) for key in _DIRECTION.findall(text))
+    return directions, frozenset(SpeedKey(key) for key in _SPEED.findall(text))
+
+
 def _last(pattern: re.Pattern[str], text: str) -> str | None:
     found = pattern.findall(text)
     return found[-1].replace(" ", "_") if found else None

@@ -53,9 +53,12 @@ class KeepRatios:
 
     def of_answer(self, number: int, answer: Answer) -> float:
         """The share of such answers."""
-        if answer.objects or any(_says(value) for value in answer.facts.values()):
-            return 1.0
-        return self.none_of.get(number, self.none)
+        return 1.0 if says_something(answer) else self.none_of.get(number, self.none)
+
+
+def says_something(answer: Answer) -> bool:
+    """Whether an answer names or states anything; "none", "no" and 0 do not."""
+    return bool(answer.objects) or any(_says(value) for value in answer.facts.values())
 
 
 def _says(value: object) -> bool:

@@ -59,7 +59,7 @@ class FormJudge:
         return results
 
 
-def _open_slots(item: Unread) -> dict[str, Slot]:
+def open_slots(item: Unread) -> dict[str, Slot]:
     """Field of the form → slot, for what is unread."""
     frame = {slot.name: slot for slot in item.question.slots}
     things = {slot.name: slot for slot in item.question.object_slots}
@@ -75,7 +75,7 @@ def _open_slots(item: Unread) -> dict[str, Slot]:
 
 
 def _request(item: Unread) -> ChatRequest:
-    slots = _open_slots(item)
+    slots = open_slots(item)
     form = {name: _describe(slot) for name, slot in slots.items()}
     user = json.dumps(
         {"question": item.asked, "answer": item.text, "form": form}, ensure_ascii=False, indent=1
@@ -84,7 +84,7 @@ def _request(item: Unread) -> ChatRequest:
         {"role": "system", "content": [{"type": "text", "text": SYSTEM}]},
         {"role": "user", "content": [{"type": "text", "text": user}]},
     ]
-    return ChatRequest(messages, max_tokens=MAX_TOKENS, schema=_schema(slots))
+    return ChatRequest(messages, max_tokens=MAX_TOKENS, temperature=0.0, schema=_schema(slots))
 
 
 def _describe(slot: Slot) -> Any:
@@ -123,7 +123,7 @@ def _complete(item: Unread, reply: ChatReply) -> Reading | str:
     form = _parse(reply.text)
     if form is None:
         return "judge: the reply is no JSON object"
-    slots = _open_slots(item)
+    slots = open_slots(item)
     values: dict[str, FactValue] = {}
     for name, slot in slots.items():
         try:

@@ -17,12 +17,13 @@ from driveproof.commenter.dataset import AnswerRow, read_answers
 from driveproof.errors import BadInput
 from driveproof.evaluation.statistics import Estimate, bootstrap_mean
 from driveproof.evaluation.vqa.given import Given, read_given
-from driveproof.evaluation.vqa.judge import FormJudge, Unread
+from driveproof.evaluation.vqa.judge import FormJudge, Unread, open_slots
+from driveproof.evaluation.vqa.peer import counted, score_as_peer
 from driveproof.evaluation.vqa.score import FORESEEN, Truth, VqaScore, score_answer
 from driveproof.evaluation.vqa.waypoints import Replay
 from driveproof.files import atomic_dir, write_json
 from driveproof.questions import QUESTIONS, Answer, QuestionKey
-from driveproof.questions.reading import read_answer
+from driveproof.questions.reading import Reading, read_answer
 
 LOOK_FUTURE_FRAMES = 20
 """Answers of so many frames (two seconds) after the question may be right early."""
@@ -82,6 +83,7 @@ def score_file(
     judge: FormJudge | None = None,
     replays: Replays | None = None,
     seed: int = 0,
+    peer_rules: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[list[Scored], VqaReport]:
     """Score the answers of a file against a dataset of the expert's.
@@ -96,6 +98,8 @@ def score_file(
         Reads what rules cannot; its failures are unscored answers, and its cache makes a repeated run free.
     replays
         What happened after a frame, for waypoints (42).
+    peer_rules
+        Score by the published program's arithmetic (:mod:`~driveproof.evaluation.vqa.peer`).
 
     Raises
     ------
@@ -106,7 +110,7 @@ def score_file(
     scored: list[Scored] = []
     missing = 0
     for pairs, left in _pairs(truth, given, replays):
-        scored += score_pairs(pairs, judge)
+        scored += score_pairs(pairs, judge, peer_rules=peer_rules)
         missing += left
         if progress is not None:
             progress(len(pairs))
@@ -196,33 +200,54 @@ def pair_up(
     ]
 
 
-def score_pairs(pairs: Iterable[Pair], judge: FormJudge | None = None) -> list[Scored]:
+def score_pairs(
+    pairs: Iterable[Pair], judge: FormJudge | None = None, *, peer_rules: bool = False
+) -> list[Scored]:
     """Score answered questions; what rules cannot read goes to the judge in one batch."""
     listed = list(pairs)
-    scores: list[VqaScore | None] = []
-    open_: list[tuple[int, Unread]] = []
-    for place, pair in enumerate(listed):
-        if pair.given.text is None:
-            scores.append(VqaScore.unscored(f"lost: {pair.given.error or 'no answer'}"))
-            continue
+    readings: list[Reading | str] = [_read(pair) for pair in listed]
+    if judge is not None:
+        open_ = [
+            (place, _unread(pair, reading))
+            for place, (pair, reading) in enumerate(zip(listed, readings, strict=True))
+            if isinstance(reading, Reading) and needs_judge(reading, pair)
+        ]
+        filled = judge.fill([item for _, item in open_])
+        for (place, _), reading in zip(open_, filled, strict=True):
+            readings[place] = reading
+    return [
+        _scored(pair, _score(pair, reading, peer_rules))
+        for pair, reading in zip(listed, readings, strict=True)
+    ]
+
+
+def _read(pair: Pair) -> Reading | str:
+    """What the rules read, or why there is nothing to read."""
+    if pair.given.text is None:
+        return f"lost: {pair.given.error or 'no answer'}"
+    row = pair.row
+    subject = next((ref for ref in row.known if ref.tag == row.key.subject), None)
+    return read_answer(QUESTIONS[row.key.number], pair.given.text, row.known, subject)
+
+
+def needs_judge(reading: Reading, pair: Pair) -> bool:
+    """Whether something is left that a form can hold: keys and waypoints are read by rules or not at all."""
+    return bool(open_slots(_unread(pair, reading))) and bool((pair.given.text or "").strip())
+
+
+def _unread(pair: Pair, reading: Reading) -> Unread:
+    return Unread(QUESTIONS[pair.row.key.number], pair.row.question, pair.given.text or "", reading)
+
+
+def _score(pair: Pair, reading: Reading | str, peer_rules: bool) -> VqaScore:
+    if isinstance(reading, str):
+        score = VqaScore.unscored(reading)
+    elif peer_rules:
         question = QUESTIONS[pair.row.key.number]
-        subject = next((r for r in pair.row.known if r.tag == pair.row.key.subject), None)
-        reading = read_answer(question, pair.given.text, pair.row.known, subject)
-        if reading.unread and judge is not None:
-            open_.append((place, Unread(question, pair.row.question, pair.given.text, reading)))
-            scores.append(None)
-        else:
-            scores.append(score_answer(question, reading, pair.truth))
-    if open_ and judge is not None:
-        for (place, item), filled in zip(
-            open_, judge.fill([item for _, item in open_]), strict=True
-        ):
-            scores[place] = (
-                VqaScore.unscored(filled)
-                if isinstance(filled, str)
-                else score_answer(item.question, filled, listed[place].truth)
-            )
-    return [_scored(pair, score) for pair, score in zip(listed, scores, strict=True) if score]
+        score = score_as_peer(question, reading, pair.truth, pair.given.text or "")
+    else:
+        score = score_answer(QUESTIONS[pair.row.key.number], reading, pair.truth)
+    return counted(score) if peer_rules else score
 
 
 def _scored(pair: Pair, score: VqaScore) -> Scored:

@@ -118,7 +118,7 @@ _YES_MEANS: Mapping[type, Enum] = {
 def _yes_or_no(text: str, slot: Slot) -> Enum:
     """What a mere yes or no says: no is the term "none" of a slot that has it."""
     said = bare(text)
-    if said is None and re.search(r"(?<!\w)(?:none|nothing)(?!\w)", text, re.IGNORECASE):
+    if said is None and re.search(r"(?<!\w)(?:none|there is nothing)(?!\w)", text, re.IGNORECASE):
         said = False
     assert isinstance(slot.type, type)
     meant = _YES_MEANS.get(slot.type) if said else slot.type.__members__.get("NONE")

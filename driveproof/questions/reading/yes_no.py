@@ -11,7 +11,10 @@ class Unread(Exception):
 
 LONG = 400
 """In a longer text, in characters, the last yes or no is the result; in a shorter one the first is the answer."""
-_YES = re.compile(r"(?<!\w)(?:yes|yeah|yep|indeed|affirmative|true)(?!\w)", re.IGNORECASE)
+_YES = re.compile(
+    r"(?<!\w)(?:yes|yeah|yep|indeed|affirmative)(?!\w)|(?:^|(?<=[.:;,!?\n]))\W*true(?!\w)",
+    re.IGNORECASE,
+)
 _BARE_NO = re.compile(
     r"(?:^|(?<=[.:;,!?\n]))\W*(?:no|nope|negative|false|none|nothing|neither)(?!\w)(?! doubt| question)"
     r"|(?<!\w)(?:no|none|nothing|negative|false)(?=\s*(?:[.,:;!]|$))",
