@@ -60,8 +60,8 @@ class Pose3:
         """The same attitude at the nearest place that a world has."""
         if max(abs(self.x), abs(self.y), abs(self.z)) <= FURTHEST:
             return self
-        place = np.clip(self.position, -FURTHEST, FURTHEST).tolist()
-        return Pose3(*place, self.roll, self.pitch, self.yaw)
+        x, y, z = np.clip(self.position, -FURTHEST, FURTHEST).tolist()
+        return Pose3(x, y, z, self.roll, self.pitch, self.yaw)
 
     @staticmethod
     def from_matrix(matrix: Float) -> Pose3:
