@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -81,36 +83,43 @@ def perform(
 
     The rows are in the order of the tasks, whatever the number of workers.
     """
-    shares = [
-        tasks[i * len(tasks) // workers : (i + 1) * len(tasks) // workers] for i in range(workers)
-    ]
-    work = partial(_perform_share, sheets=Path(sheets))
+    town = SCENARIOS[tasks[0].name].towns[0] if tasks else "Town03"
+    rows = []
     if workers == 1:
-        rows = work(tasks, done=done)
-    else:
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            rows = [row for part in pool.map(work, shares) for row in part]
-        for row in rows:
+        with ExitStack() as stack:
+            session = _open(stack, town)
+            for task in tasks:
+                rows.append(perform_task(session, task, Path(sheets)))
+                done(rows[-1])
+        return rows
+    work = partial(_in_worker, sheets=Path(sheets))
+    context = get_context("spawn")
+    with ProcessPoolExecutor(workers, context, _raise_server, (town,)) as pool:
+        for row in pool.map(work, tasks):
+            rows.append(row)
             done(row)
     return rows
 
 
-def _perform_share(
-    tasks: Sequence[Task], sheets: Path, done: Callable[[Row], None] = lambda row: None
-) -> list[Row]:
-    if not tasks:
-        return []
-    rows = []
-    town = SCENARIOS[tasks[0].name].towns[0]
+def _open(stack: ExitStack, town: str) -> Session:
+    """A session with a server of its own; both end with ``stack``."""
     server = start_server(town)
-    try:
-        with Session.open(server.host, server.port, town=town) as session:
-            for task in tasks:
-                rows.append(perform_task(session, task, sheets))
-                done(rows[-1])
-    finally:
-        server.stop()
-    return rows
+    stack.callback(server.stop)
+    return stack.enter_context(Session.open(server.host, server.port, town=town))
+
+
+_WORKER: list[Session] = []
+"""The session of a worker process."""
+
+
+def _raise_server(town: str) -> None:
+    stack = ExitStack()
+    atexit.register(stack.close)
+    _WORKER.append(_open(stack, town))
+
+
+def _in_worker(task: Task, sheets: Path) -> Row:
+    return perform_task(_WORKER[0], task, sheets)
 
 
 def perform_task(session: Session, task: Task, sheets: Path) -> Row:
