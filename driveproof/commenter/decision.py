@@ -24,6 +24,8 @@ from driveproof.scene import Command
 JUNCTION_NEAR_M = 8.0
 STRAIGHT_RAD = math.radians(10.0)
 DEFAULT_MPS, HIGHWAY_MPS, TURN_MPS = 8.0, 18.0, 5.5
+CLEAR_M, TOO_NEAR_M = 0.1, 3.0
+"""Sideways distance at which one is past, and the gap below which one no longer swings round."""
 FLOW_REACH_M = 40.0
 _TURNS = {
     Command.LEFT: DirectionKey.TURN_LEFT,
@@ -112,7 +114,9 @@ def _while_passing(context: Context, obstruction: Obstruction | None, brake: Bra
     if obstruction is None:
         return Brake()
     gap = obstruction.begin - context.frame.ego.length / 2.0
-    if gap < 3.0 and abs(context.road.lateral) < 0.8:
+    half, beside = context.frame.ego.width / 2.0, context.road.lateral
+    clear = beside - half > obstruction.high + CLEAR_M or beside + half < obstruction.low - CLEAR_M
+    if gap < TOO_NEAR_M and not clear:
         return brake
     fast = context.frame.ego.speed > 6.0
     return (

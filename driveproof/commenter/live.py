@@ -25,7 +25,8 @@ from driveproof.questions import ActionKeys
 from driveproof.sim.client import Session, WorldState
 from driveproof.sim.drivers import Path, Roads, Vehicle
 from driveproof.sim.drivers.fleet import plant_of
-from driveproof.sim.recorder import FRAME_S, Annotator, Recorder
+from driveproof.sim.recorder import FRAME_S, Annotator, Mount, Recorder
+from driveproof.sim.recorder.recorder import Sink
 from driveproof.sim.scenarios import Scenario, Stage
 
 RoleActors = Mapping[str, Sequence[int]]
@@ -35,7 +36,7 @@ RoleActors = Mapping[str, Sequence[int]]
 class LiveWindows:
     """Windows of a session that is going on: a past, and no future.
 
-    Its :meth:`add` is a sink of a recorder, alone or beside a clip writer.
+    Its :meth:`add` takes what a recorder gives.
     """
 
     def __init__(self, scenario: str = "") -> None:
@@ -43,8 +44,8 @@ class LiveWindows:
         self._frames: deque[Frame] = deque(maxlen=round(PAST_S * RATE_HZ) + 1)
         self._count = 0
 
-    def add(self, anno: dict[str, Any], pictures: Mapping[str, bytes] | None = None) -> None:
-        """Take in the next annotation, 0.1 s after the last one; pictures are not looked at."""
+    def add(self, anno: Mapping[str, Any]) -> None:
+        """Take in the next annotation, 0.1 s after the last one."""
         self._frames.append(frame_of(anno, self._count, self._scenario))
         self._count += 1
 
@@ -68,6 +69,10 @@ class LiveExpert:
         Its type, "" if there is none.
     roles
         Tells its role actors.
+    mounts, weather
+        Cameras whose view counts (no pictures are taken), and CARLA's weather parameters.
+    also
+        Takes each annotation after the window has, such as a clip writer's ``add_frame``.
     """
 
     def __init__(
@@ -77,17 +82,27 @@ class LiveExpert:
         path: Path,
         scenario: str = "",
         roles: Callable[[], RoleActors] = dict,
+        *,
+        mounts: Sequence[Mount] = (),
+        weather: Mapping[str, float] | None = None,
+        also: Sink | None = None,
     ) -> None:
         self.windows = LiveWindows(scenario)
+        self._also = also
         self.commenter = Commenter(session.town)
         self.decision: ExpertDecision | None = None
         self._vehicle = Vehicle.on(path, int(ego.id))
         self._roles = roles
         rng = np.random.default_rng(0)
-        annotator = Annotator(session.town, path, {}, (), rng)
-        self._recorder = Recorder(session, ego, annotator, self.windows.add)
+        annotator = Annotator(session.town, path, weather or {}, mounts, rng)
+        self._recorder = Recorder(session, ego, annotator, self._take, pictures=False)
         self._time: float | None = None
         self._due = -np.inf
+
+    def _take(self, anno: dict[str, Any], pictures: dict[str, bytes]) -> None:
+        self.windows.add(anno)
+        if self._also is not None:
+            self._also(anno, pictures)
 
     def see(self, state: WorldState) -> None:
         """Take in a state; frames are kept every 0.1 s."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from driveproof.commenter.context import Context
 from driveproof.commenter.frame import Agent
 from driveproof.geometry import wrap_angle

@@ -40,6 +40,8 @@ class Recorder:
         Rays of a lidar revolution for the points on each object; 0 estimates them.
     jpeg_quality
         1 to 100.
+    pictures
+        False leaves the pictures out; the annotations tell where the cameras would be.
     """
 
     def __init__(
@@ -50,11 +52,13 @@ class Recorder:
         sink: Sink,
         lidar_points: int = 0,
         jpeg_quality: int = 80,
+        pictures: bool = True,
     ) -> None:
         self._session, self._ego = session, ego
         self._annotator, self._sink = annotator, sink
         self._quality = [cv2.IMWRITE_JPEG_QUALITY, jpeg_quality]
-        self._cameras = [(mount, self._attach(mount)) for mount in annotator.mounts]
+        mounts = annotator.mounts if pictures else ()
+        self._cameras = [(mount, self._attach(mount)) for mount in mounts]
         self._lidar = (
             LidarCounter(session, ego, lidar_points, FRAME_S) if lidar_points > 0 else None
         )
