@@ -13,8 +13,8 @@ from driveproof.config.sft import TinyParams, TuningParams
 class UnitCounts(Section):
     """Units a topic in each split; a unit is a pair of twin settings with two to five clips."""
 
-    train: int = Field(default=30, ge=1)
-    test: int = Field(default=12, ge=1)
+    train: int = Field(default=28, ge=1)
+    test: int = Field(default=14, ge=1)
 
 
 class PlaceShares(Section):
@@ -77,9 +77,9 @@ class JudgeSftParams(TuningParams):
         How the model is asked, as in ``judge_evaluate``.
     """
 
-    tiny: TinyParams = TinyParams(hidden=96, layers=3, vision_hidden=48, vision_layers=2)
-    gate_steps: int = Field(default=400, ge=1)
-    score_steps: int = Field(default=200, ge=0)
+    tiny: TinyParams = TinyParams(hidden=96, layers=2, vision_hidden=32, vision_layers=1)
+    gate_steps: int = Field(default=360, ge=1)
+    score_steps: int = Field(default=110, ge=0)
     waived_share: float = Field(default=0.5, ge=0, le=1)
     style: Literal["full", "compact"] = "compact"
     frames: int = Field(default=4, ge=1, le=4)
