@@ -21,6 +21,7 @@ from driveproof.commenter.astray import come_back
 from driveproof.commenter.live import ExpertKeys
 from driveproof.errors import UserError
 from driveproof.files import write_json
+from driveproof.scene import LightState
 from driveproof.sim.client import Session, start_server
 from driveproof.sim.drivers import Roads
 from driveproof.sim.scenarios import abilities, run_scenario
@@ -104,6 +105,7 @@ def drive_astray(first_seed: int) -> list[dict[str, Any]]:
     for town, count in ASTRAY.items():
         with _session(town) as session:
             session.freeze_lights()
+            session.set_lights(dict.fromkeys(session.state.lights, LightState.GREEN))
             roads = Roads(session.town)
             for seed in range(first_seed, first_seed + count):
                 result = come_back(session, roads, seed)

@@ -22,6 +22,8 @@ GROUP_M = 14.0
 CLEARANCE_M = 0.5
 DEVIATION_CLEARANCE_M, OVER_LINE_M = 0.3, 0.1
 """Sideways distance of a deviating ego to what it passes, and how far it may reach over the line."""
+WAITING_BRAKE = 0.3
+"""Who stands on the brake is about to go on."""
 QUEUE_M = 20.0
 """Vehicles that stand so near to a junction wait there."""
 HAZARD_LAMPS = 0x10 | 0x20
@@ -163,7 +165,7 @@ def _stays(context: Context, row: int, agent: Agent, signs: Signs) -> bool:
     if waits or context.road.in_junction or context.road.to_junction - s < QUEUE_M:
         return False
     before = context.window.ago(2.0)
-    if before is None:
+    if before is None or agent.brake > WAITING_BRAKE:
         return False
     stood = next((a for a in before.agents if a.id == agent.id), None)
     return stood is not None and abs(stood.speed) < STANDING_MPS and not _led(context, row)

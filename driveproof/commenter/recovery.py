@@ -58,7 +58,7 @@ def recovery_of(context: Context) -> Recovery | None:
             t.Maneuver.STEER_LEFT if left else t.Maneuver.STEER_RIGHT,
             DirectionKey.TURN_LEFT if left else DirectionKey.TURN_RIGHT,
         )
-    if abs(error) > U_TURN_RAD and road.opposite == 0:
+    if abs(error) > U_TURN_RAD and (road.opposite == 0 or _looks_back(context)):
         left = error < 0.0
         return Recovery(
             t.ManeuverCause.WRONG_WAY,
@@ -66,6 +66,12 @@ def recovery_of(context: Context) -> Recovery | None:
             DirectionKey.TURN_LEFT if left else DirectionKey.TURN_RIGHT,
         )
     return None
+
+
+def _looks_back(context: Context) -> bool:
+    """Whether the navigator's next point lies behind: then the ego is turned around, not beside its lane."""
+    near = context.frame.near
+    return near is not None and context.frame.local(*near)[0] < 0.0
 
 
 def _back_to_the_road(context: Context) -> Recovery:
