@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from driveproof.cli.judge import app
 from driveproof.errors import BadInput
 from driveproof.judge import parse_gates, read_clips, read_pairs, write_clips
+from driveproof.policy.pictures import Pictures
 from tests.judge.judge_examples import clip
 from tests.rules.rules_examples import street
 
@@ -99,3 +100,18 @@ def test_the_prompt_is_what_models_get() -> None:
     text = call("prompt", "gate")
     example = text.rpartition("For example: ")[2].splitlines()[0]
     assert parse_gates(example).gates is not None
+
+
+@pytest.mark.shared
+def test_windows_of_a_real_log_are_mined_and_drawn(shared_dir: Path, tmp_path: Path) -> None:
+    log = shared_dir / "data/fixtures/nuscenes_scenarionet/sd_nuscenes_v1.0-mini_scene-0757.pkl"
+    call("mine", log, "--format", "scenarionet", "--out", tmp_path / "out", "--all")
+    mined = read_clips(tmp_path / "out/clips.parquet")
+    counts = json.loads((tmp_path / "out/mining.json").read_text())
+    assert counts["kept"] == counts["windows"] == len(mined) > 3
+    assert {one.label for one in mined} == {None}
+    assert len({one.setting for one in mined}) == len(mined)
+    assert all(one.rules["NC"] is not None and one.rules["LK"] is not None for one in mined)
+    frame = Pictures().pixels(mined[0].frames[-1]).astype(int)
+    red = (frame[..., 0] > 180) & (frame[..., 1:].max(-1) < 90)
+    assert red[:, 96:].sum() > 20  # the ego
