@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from driveproof.errors import BadInput
-from driveproof.geometry.arrays import Bool, Float
+from driveproof.geometry.arrays import Bool, Float, Float32
 from driveproof.judge.clips import Clip
 from driveproof.judge.criteria import CRITERIA
 from driveproof.judge.gates import Gates, gate_labels
@@ -27,7 +27,7 @@ STRENGTH = 0.05
 """Inverse strength of the regularisation."""
 
 
-def pixels_of(clips: Sequence[Clip], pictures: Pictures, frames: int) -> Float:
+def pixels_of(clips: Sequence[Clip], pictures: Pictures, frames: int) -> Float32:
     """Pixels ``[N, D]`` of the last ``frames`` pictures of each clip, shrunk, 0 to 1.
 
     Raises
@@ -49,19 +49,19 @@ def pixels_of(clips: Sequence[Clip], pictures: Pictures, frames: int) -> Float:
         rows.append(np.concatenate(small))
     if len({len(row) for row in rows}) > 1:
         raise BadInput("the clips' pictures differ in size")
-    return np.asarray(np.stack(rows), np.float64) / 255.0
+    return np.stack(rows).astype(np.float32) / np.float32(255.0)
 
 
 @dataclass(frozen=True)
 class Embedding:
     """Principal components of training pictures, scaled to unit variance."""
 
-    mean: Float
-    axes: Float
-    scale: Float
+    mean: Float32
+    axes: Float32
+    scale: Float32
 
     @classmethod
-    def fit(cls, pixels: Float, components: int, seed: int) -> Embedding:
+    def fit(cls, pixels: Float32, components: int, seed: int) -> Embedding:
         """Fit on pixels ``[N, D]``."""
         from sklearn.decomposition import PCA
 
@@ -70,7 +70,7 @@ class Embedding:
         scale = np.sqrt(np.maximum(fitted.explained_variance_, 1e-12))
         return cls(fitted.mean_, fitted.components_, scale)
 
-    def __call__(self, pixels: Float) -> Float:
+    def __call__(self, pixels: Float32) -> Float:
         """Embeddings ``[N, C]``."""
         return np.asarray((pixels - self.mean) @ self.axes.T / self.scale, np.float64)
 
