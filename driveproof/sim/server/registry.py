@@ -105,7 +105,8 @@ def call(client: Client, name: str, arguments: list[Wire]) -> Any:
             for codec, value in zip(method.parameters, arguments[1:], strict=False)
         ]
     except WireError as error:
-        return f"rpclib: bad argument of '{name}': {error}", None
+        # in the wrapper: of an error beside it the client's user sees no more than the method's name
+        return method.failure(f"bad argument of '{name}': {error}")
     try:
         result = method.handler(client, *values)
         if inspect.isawaitable(result):

@@ -88,9 +88,11 @@ def test_unknown_methods_and_bad_arguments_are_errors_of_their_call(server: Serv
             == "rpclib: server could not find function 'fly_to_the_moon' with argument count 3."
         )
         assert "invalid number of arguments" in ask(opened, "destroy_actor")[2]
-        assert "bad argument" in ask(opened, "destroy_actor", "seven")[2]
-        assert "bad argument" in ask(opened, "set_weather_parameters", [float("nan")] * 14)[2]
-        assert "bad argument" in ask(opened, "set_weather_parameters", [1e39] * 14)[2]
+        assert "bad argument" in ask(opened, "destroy_actor", "seven")[3][0][1][0]
+        for number in (float("nan"), 1e39):
+            told = ask(opened, "set_weather_parameters", [number] * 14)[3]
+            assert told[0][0] is True
+            assert "cloudiness: expected a finite number" in told[0][1][0]
         assert ask(opened, "destroy_actor", 999_999)[3][0][0] == 0
         assert "not found" in ask(opened, "destroy_actor", 999_999)[3][0][1][0]
         assert ask(opened, "set_actor_collisions", 999_999, True)[3][0][0] is True
@@ -199,3 +201,10 @@ def test_a_reader_that_stops_reading_loses_frames_and_nobody_else_does(
         assert frames == list(range(frames[0], frames[0] + 200))
         assert world.get_snapshot().frame == frames[-1]
     assert memory_mb(server) - before < 20.0
+
+
+def test_a_wrong_number_is_explained_to_the_user_of_the_client(world: Any) -> None:
+    settings = world.get_settings()
+    settings.fixed_delta_seconds = float("inf")
+    with pytest.raises(RuntimeError, match="fixed_delta_seconds: expected a finite number"):
+        world.apply_settings(settings)
