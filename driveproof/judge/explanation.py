@@ -68,7 +68,7 @@ def explain(
     axes.imshow(_moment(scores.states[0], verdicts, agents, world))
     axes.set_axis_off()
     step, agent = _fault(verdicts)
-    who = f"; blamed: {agent}" if agent else ""
+    who = f", with {agent}" if agent else ""
     axes.set_title(
         "nothing is broken" if step is None else f"after {step * DT:.1f} s{who}", fontsize=9
     )

@@ -144,5 +144,5 @@ def test_a_verdict_is_drawn_with_whoever_is_to_blame(tmp_path: Path) -> None:
         explain(one, verdict, scores, made.world, made.scene.agents, frames, tmp_path / name)
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
     text = (tmp_path / "three.svg").read_text()
-    assert "blamed: car0" in text
+    assert "with car0" in text
     assert "score 0.00" in text
