@@ -36,6 +36,8 @@ MAX_BYTES = 64 * 2**20
 """The largest known route file has 1.2 MB."""
 MAX_COORDINATE = 1e6
 """Metres; no town is larger."""
+MAX_POSITIONS = 20_000
+"""Of one route: twenty kilometres at a metre each; to find roads for many more takes minutes and gigabytes."""
 _SECTIONS = ("waypoints", "scenarios", "weathers")
 
 
@@ -116,14 +118,14 @@ class _Reader:
         for child in element:
             if child.tag not in _SECTIONS:
                 self._note(FindingKind.UNKNOWN_TAG, f"<{child.tag[:40]}> is ignored")
-        positions = [
-            self._place(item, f"position {index + 1}")
-            for index, item in enumerate(
-                self._items(parts["waypoints"], "position", {"x", "y", "z"})
-            )
-        ]
-        if not positions:
+        points = list(self._items(parts["waypoints"], "position", {"x", "y", "z"}))
+        if not points:
             raise self._bad("no position", "waypoints")
+        if len(points) > MAX_POSITIONS:
+            raise self._bad(f"more than {MAX_POSITIONS:,} positions", "waypoints")
+        positions = [
+            self._place(item, f"position {index + 1}") for index, item in enumerate(points)
+        ]
         scenarios = [
             self._scenario(item) for item in self._items(parts["scenarios"], "scenario", {"type"})
         ]

@@ -121,6 +121,10 @@ def test_absent_and_huge_files_are_refused(tmp_path, monkeypatch) -> None:
     path.write_text(ROUTE)
     with pytest.raises(BadInput, match="larger than"):
         parse_routes(path)
+    monkeypatch.undo()
+    monkeypatch.setattr("driveproof.sim.routes.parse.MAX_POSITIONS", 1)
+    with pytest.raises(BadInput, match="more than 1 positions"):
+        parse_routes(path)
 
 
 numbers = st.integers(-9_000_000, 9_000_000).map(lambda n: n / 1000.0)
