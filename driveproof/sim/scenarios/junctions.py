@@ -23,9 +23,16 @@ from driveproof.sim.scenarios.streams import stream
 TURNS = (Command.LEFT, Command.RIGHT)
 TOO_LATE_S = 2.4
 """Seconds before the ego from which the others no longer keep pace with it."""
+EARLY_M = 60.0
+"""Metres before a junction from which a red light is told of."""
 SHORTEST_M = 20.0
 """Metres before a junction from which somebody can come at all."""
 AHEAD = (Command.STRAIGHT, Command.FOLLOW)
+
+
+def lit(path: Path, s: float) -> bool:
+    """Whether a light governs the entry of the junction at ``s``."""
+    return any(stop.kind == "light" and s - 25.0 < stop.s < s + 5.0 for stop in path.stops)
 
 
 class _AtJunction(Scenario):
@@ -46,6 +53,8 @@ class _AtJunction(Scenario):
         """A junction of that kind."""
 
         def fits(path: Path, s: float, maneuver: Maneuver) -> bool:
+            if cls.controls == ("light",) and not lit(path, s):
+                return False
             if not cls.sides:
                 return True
             end = crossing_at(path, s).end
@@ -246,15 +255,20 @@ class _RedLight(_AtJunction):
     fails = InfractionKind.RED_LIGHT
 
     def prepare(self) -> None:
-        """Red for the ego."""
+        """Red for the ego, from far before the line."""
         super().prepare()
-        if self.context.ego_light(self.crossing) is None:
-            raise NoPlace("no light governs the ego's lane")
-        self.context.hold_lights(self.crossing, LightState.RED)
+        context = self.context
+        self.lit = context.ego_light(self.crossing) is not None
+        if self.lit:
+            context.trigger = min(context.trigger, self.crossing.start - EARLY_M)
+            context.hold_lights(self.crossing, LightState.RED)
 
     def story(self) -> Iterator[None]:
-        """Green some seconds after the ego has come to the line."""
+        """Green some seconds after the ego has come to the line; where there is no light, nothing."""
         context = self.context
+        if not self.lit:
+            yield from self.through()
+            return
         yield from self.until(lambda: context.arrives(self.crossing.start, 3.0))
         yield from self.seconds(context.uniform(5.0, 7.0))
         context.hold_lights(self.crossing, LightState.GREEN)
@@ -286,7 +300,7 @@ class TJunction(_RedLight):
             controls=cls.controls,
             commands=cls.commands,
             after=40.0,
-            fits=lambda path, s, maneuver: roads.get(maneuver.junction_id) == 3,
+            fits=lambda path, s, maneuver: roads.get(maneuver.junction_id) == 3 and lit(path, s),
         )
         return Setting(route, trigger=2.0, speed=8.0, top_speed=11.0)
 

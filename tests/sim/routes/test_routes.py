@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from driveproof.errors import BadInput
 from driveproof.maps import load_town
@@ -309,3 +311,31 @@ def test_all_positions_lie_on_lanes_and_23658_jumps(shared_dir) -> None:
         assert set(kinds(found)) <= {FindingKind.HOP, FindingKind.SIDEWAYS_JUMP}
         jumps += [route.key for f in found if f.kind is FindingKind.SIDEWAYS_JUMP]
     assert jumps == ["23658"]
+
+
+def test_the_command_lints_converts_and_shows(tmp_path) -> None:
+    from driveproof.cli.routes import app
+
+    town = load_town("Town01")
+    lane = int(np.argmax(np.where(town.lanes.kind == 1, town.lanes.length, 0.0)))
+    good = lane_line(town, lane, 5.0, 65.0)
+    spec = ScenarioSpec("E_1", "HighwayExit", "HighwayExit", Place(*good[3], 0.0), {})
+    off = good.copy()
+    off[5, :2] += 40.0
+    write_routes([RouteSpec("1", "Town01", good, (spec,))], tmp_path / "good.xml")
+    write_routes([RouteSpec("2", "Town01", off)], tmp_path / "off.xml")
+    runner = CliRunner()
+    done = runner.invoke(app, ["lint", str(tmp_path / "good.xml"), "--json"])
+    assert done.exit_code == 0
+    (row,) = json.loads(done.stdout)
+    assert [f["kind"] for f in row["findings"]] == ["missing_weather", "scenario_not_written"]
+    assert runner.invoke(app, ["lint", str(tmp_path / "good.xml"), "--strict"]).exit_code == 1
+    assert runner.invoke(app, ["lint", str(tmp_path / "off.xml")]).exit_code == 1
+    both, out = [str(tmp_path / "good.xml"), str(tmp_path / "off.xml")], str(tmp_path / "out.xml")
+    assert (
+        runner.invoke(app, ["convert", *both, "--scenario", "highway exit", "--out", out]).exit_code
+        == 0
+    )
+    assert [route.key for route in parse_routes(out)] == ["1"]
+    shown = json.loads(runner.invoke(app, ["show", *both, "--json"]).stdout)
+    assert [row["positions"] for row in shown] == [30, 30]
