@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from engine_roads import straight_road, town_of
 
 from driveproof.maps import TownMap, load_town
 from driveproof.sim.blueprints import BlueprintLibrary
@@ -87,8 +88,6 @@ def test_a_standing_vehicle_does_not_creep(plain: Engine) -> None:
 
 
 def test_it_holds_on_a_slope_and_leans_with_it(catalogue: BlueprintLibrary) -> None:
-    from conftest import straight_road, town_of
-
     engine = Engine(town_of(straight_road(slope=0.1)), catalogue)
     vehicle = car(engine, 300.0, -1.75)
     vehicle.pose = Pose3(300.0, -1.75, 30.0)
@@ -100,8 +99,6 @@ def test_it_holds_on_a_slope_and_leans_with_it(catalogue: BlueprintLibrary) -> N
 
 
 def test_across_a_slope_the_right_side_hangs_down(catalogue: BlueprintLibrary) -> None:
-    from conftest import straight_road, town_of
-
     engine = Engine(town_of(straight_road(slope=0.1)), catalogue)
     vehicle = engine.spawn(MKZ, {}, Pose3(300.0, 0.0, 30.0, yaw=math.pi / 2))  # uphill is right
     for _ in range(20):
