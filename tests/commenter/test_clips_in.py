@@ -64,6 +64,9 @@ def test_all_questions_are_answered_and_read_back(tmp_path: Path) -> None:
     for row in read_answers(tmp_path / "out"):
         numbers.add(row.key.number)
         said = read_answer(QUESTIONS[row.key.number], row.text, row.known).answer
+        if row.key.number == 43:  # its reasons are read by judges; the keys count
+            assert said.facts["keys"] == row.answer.facts["keys"], row.text
+            continue
         assert said.facts == row.answer.facts, row.text
         if QUESTIONS[row.key.number].rule not in (Rule.LISTED, Rule.RANKED):
             continue
