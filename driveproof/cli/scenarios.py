@@ -53,7 +53,10 @@ def list_command(as_json: AsJson = False) -> None:
 @app.command("run")
 def run_command(
     name: Annotated[str, typer.Argument(help="A scenario type, such as ParkingCutIn.")],
-    driver: Annotated[str, typer.Option(help="expert or oblivious.")] = "expert",
+    driver: Annotated[
+        str,
+        typer.Option(help="expert, oblivious, or keys: the commenter's expert by its own keys."),
+    ] = "expert",
     seed: Annotated[int, typer.Option(min=0, help="Decides place and details.")] = 0,
     town: Annotated[str | None, typer.Option(help="Where; else a preferred town.")] = None,
     host: Annotated[str, typer.Option(help="Where a CARLA server runs.")] = "127.0.0.1",
@@ -87,7 +90,12 @@ def run_command(
         where = (server.host, server.port) if server is not None else (host, port)
         with Session.open(*where) as session:
             moments = Moments()
-            result = run_scenario(session, name, driver, seed, town, moments)  # type: ignore[arg-type]
+            who: Any = driver
+            if driver == "keys":
+                from driveproof.commenter.live import ExpertKeys
+
+                who = ExpertKeys()
+            result = run_scenario(session, name, who, seed, town, moments)
             if frames is not None:
                 sheet = contact_sheet(moments, session.town, f"{name}, {driver}, seed {seed}")
                 frames.mkdir(parents=True, exist_ok=True)
