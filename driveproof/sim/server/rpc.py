@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable
 from typing import Any
 
-import msgpack  # type: ignore[import-untyped]  # it has no stubs
+import msgpack
 
 from driveproof.sim.server.registry import call
 from driveproof.sim.server.streams import tune

@@ -6,7 +6,7 @@ import logging
 import struct
 from collections.abc import Callable, Iterable
 
-import msgpack  # type: ignore[import-untyped]  # it has no stubs
+import msgpack
 import numpy as np
 
 from driveproof.errors import UserError

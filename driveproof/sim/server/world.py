@@ -38,7 +38,7 @@ OPENDRIVE_WORLD = "OpenDriveMap"
 #: Seconds that a step waits for the socket of a sensor that was just told to listen.
 HOLD_S = 1.0
 #: A step is cut into pieces of at most 0.1 s, so a very long one would hold everybody up.
-LONGEST_DELTA_S = 10.0
+SHORTEST_DELTA_S, LONGEST_DELTA_S = 1e-4, 10.0
 #: Seconds that a step waits for a reader that is behind, once; then its oldest frames are dropped.
 PATIENCE_S = 2.0
 
@@ -133,9 +133,9 @@ class World:
     def configure(self, settings: Settings) -> int:
         """Take new settings; the frame from which they hold. Refused if nothing can run with them."""
         delta = settings.fixed_delta_seconds or 0.0
-        if not 0.0 <= delta <= LONGEST_DELTA_S:
+        if delta and not SHORTEST_DELTA_S <= delta <= LONGEST_DELTA_S:
             raise Refused(
-                f"fixed_delta_seconds of {delta:g}: it must lie between 0 and {LONGEST_DELTA_S:g}"
+                f"fixed_delta_seconds of {delta:g}: it must lie between {SHORTEST_DELTA_S:g} and {LONGEST_DELTA_S:g}"
             )
         self.settings = settings
         self.clock.wake()
