@@ -96,8 +96,10 @@ def _quality_table(
     caption: str = "Driving quality classification (the paper's table 1), mined clips",
 ) -> Table:
     """Accuracy at three cuts, AUC, AP-, AP+."""
-    found: Mapping[str, Mapping[str, Any]] = results[part]
-    measures = list(next(iter(found.values()), {}))
+    found = _in_order(results, part)
+    first: Mapping[str, Any] = next(iter(found.values()), {})
+    accuracies = sorted(name for name in first if name.startswith("ACC@"))
+    measures = [*accuracies, "AUC", "AP-", "AP+"] if first else []
     tuned = {method["name"]: method["tuned"] for method in results["methods"]}
     rows = [
         (name, _mark(tuned.get(name)), *(estimate(values[m]) for m in measures))
@@ -124,7 +126,7 @@ def _selection_table(
     """Strict, half credit, ties; contested are pairs whose preferred trajectory scores low on a rule."""
     rows = [
         (name, *(estimate(values[m]) for m in ("strict", "half", "ties")))
-        for name, values in results[part].items()
+        for name, values in _in_order(results, part).items()
     ]
     if part == "selection":
         rows += [
@@ -159,7 +161,8 @@ def _ablation_table(results: Mapping[str, Any]) -> Table:
 
 
 def _perfect_table(results: Mapping[str, Any]) -> Table:
-    rows = tuple((name, estimate(value)) for name, value in results["perfect_match"].items())
+    found = _in_order(results, "perfect_match")
+    rows = tuple((name, estimate(value)) for name, value in found.items())
     note = "All seven gates as the labels imply them (equation 10); the paper reports close to 90 % on its data."
     return Table("Perfect-match rate of gates, mined clips", ("method", "rate"), rows, 1, note)
 
@@ -213,7 +216,8 @@ def _data_tables(inputs: Inputs) -> list[Table]:
 
 def _kind_tables(results: Mapping[str, Any]) -> list[Table]:
     """Mean score by kind of behaviour: EPDMS beside the last judge."""
-    names = [name for name in results["kinds"] if name.startswith(("EPDMS", "DriveJudge"))]
+    found = _in_order(results, "kinds")
+    names = [name for name in found if name.startswith(("EPDMS", "DriveJudge"))]
     if not names:
         return []
     kinds = results["kinds"][names[0]]
@@ -285,6 +289,12 @@ def _why(found: Mapping[str, Mapping[str, Any]]) -> Table:
         for reason, count in each.get(key, {}).items()
     )
     return Table("Unjudged, assumed, rejected", ("logs", "", "what", "moments"), rows, 3)
+
+
+def _in_order(results: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """A part of the results by method, in the order of the methods."""
+    names = [method["name"] for method in results["methods"]]
+    return {name: results[part][name] for name in names if name in results[part]}
 
 
 def _object(path: Path) -> dict[str, Any] | None:
