@@ -5,15 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from driveproof.action import ActionModule
 from driveproof.action.driver import KeyDriver
 from driveproof.commenter import Commentary, Commenter, open_clips, windows
 from driveproof.commenter.live import LiveExpert
 from driveproof.datasets.bench2drive_writer import ClipWriter
-from driveproof.maps import Route
+from driveproof.maps import Route, SignalKind, load_town
 from driveproof.questions import QUESTIONS
 from driveproof.sim.client import Session
+from driveproof.sim.drivers import Roads
 from driveproof.sim.recorder import CAMERAS
+from driveproof.sim.recorder.signals import SignalBoxes
 from driveproof.sim.scenarios import Stage, run_scenario
 
 NAME = "PedestrianCrossing"
@@ -73,3 +77,23 @@ def test_a_clip_of_a_live_drive_replays_to_the_same_answers(
     roles = {ref.tag for said in live for ref in said.objects if ref.is_role}
     walkers = {a.id for a in live[-1].frame.agents if a.kind == "walker"}
     assert roles == {f"c{number}" for number in walkers}
+
+
+def test_speed_limits_along_the_way_govern_the_ego() -> None:
+    town = load_town("Town01")
+    path = Roads(town).route_path(town.random_route(np.random.default_rng(3), 400.0))
+    signs = SignalBoxes(town, path)
+    limits = [s for s in town.signals if s.kind is SignalKind.SPEED_LIMIT]
+    for front in np.arange(0.0, path.length, 5.0).tolist():
+        x, y = path.point(front)
+        for box in signs.near(x, y, front, {}, 75.0):
+            if box["type_id"].startswith("traffic.speed_limit") and box["affects_ego"]:
+                sign = next(s for s in limits if s.key == box["id"])
+                begins = path.project(*sign.stop_lines[0].mean(0)[:2].tolist())
+                assert front - 1.0 < begins < front + 50.0
+                break
+        else:
+            continue
+        break
+    else:
+        raise AssertionError("no limit governs this way")

@@ -18,6 +18,8 @@ from driveproof.sim.recorder.matrices import rounded
 
 AFFECT = 50.0
 """Metres along the path within which a light or sign affects the ego."""
+ON_PATH = 2.5
+"""Lanes so near to the path are its own, m."""
 
 
 class SignalBoxes:
@@ -31,6 +33,28 @@ class SignalBoxes:
     def _places(self) -> tuple[list[MapSignal], Float]:
         signals = [s for s in self._town.signals if s.kind in tuple(SignalKind)]
         return signals, np.array([s.position[:2] for s in signals]).reshape(-1, 2)
+
+    @cached_property
+    def _limits(self) -> dict[str, float]:
+        """Speed limit sign -> arc length of the path at which it begins to hold, of those that govern the path."""
+        return {
+            signal.key: place
+            for signal in self._places[0]
+            if signal.kind is SignalKind.SPEED_LIMIT and (place := self._begins(signal)) is not None
+        }
+
+    def _begins(self, signal: MapSignal) -> float | None:
+        lanes = self._town.lanes
+        for lane, arc, line in zip(signal.lanes, signal.stop_arcs, signal.stop_lines, strict=True):
+            x, y = line.mean(0)[:2].tolist()
+            s = self._path.project(x, y)
+            on_x, on_y = self._path.point(s)
+            part = lanes.points(lane)
+            course = np.interp(arc, lanes.arc[part], np.unwrap(lanes.heading[part]))
+            along = math.cos(float(course) - float(self._path.heading[self._path.index(s)])) > 0.5
+            if along and math.hypot(x - on_x, y - on_y) < ON_PATH and 0.0 < s < self._path.length:
+                return s
+        return None
 
     def near(
         self,
@@ -50,7 +74,8 @@ class SignalBoxes:
         boxes = []
         for signal in (signals[i] for i in close.tolist()):
             box = _box(signal, math.hypot(signal.position[0] - x, signal.position[1] - y))
-            box["affects_ego"] = signal.key == affecting
+            begins = self._limits.get(signal.key, -np.inf)
+            box["affects_ego"] = signal.key == affecting or front - 1.0 < begins < front + AFFECT
             if signal.kind is SignalKind.TRAFFIC_LIGHT:
                 box["class"] = "traffic_light"
                 box["state"] = LIGHT_STATES.index(lights.get(signal.key, LightState.OFF))
