@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from driveproof.codebook import TrajectoryCodebook
 from driveproof.config.mcq import Band
 from driveproof.geometry.arrays import Float, Float32, Int
 from driveproof.mcq.items import OptionKind
+
+
+TWIN_M = 0.06
+"""Average displacement, metres, below which two prototypes are one to a reader; the data gate asks for 0.05."""
 
 
 class Rejected(Exception):
@@ -49,11 +54,26 @@ class Vocabulary:
         ends: Float = np.hypot(*self.codebook.codes_[:, -1].astype(np.float64).T)
         return ends
 
+    @cached_property
+    def stands_for(self) -> Int:
+        """``[K]`` the code that is offered in place of each: of prototypes nearer than :data:`TWIN_M` to each other
+        (clusters that k-means split) only the lowest may be an option, for nobody can tell them apart."""
+        codes = self.codebook.codes_.astype(np.float64)
+        steps = codes.shape[1]
+        # An average displacement below d bounds the distance of the flat vectors by d times the number of steps.
+        pairs = cKDTree(codes.reshape(len(codes), -1)).query_pairs(TWIN_M * steps)
+        first = np.arange(len(codes))
+        for low, high in sorted(pairs):
+            if np.linalg.norm(codes[low] - codes[high], axis=1).mean() < TWIN_M:
+                first[high] = min(first[high], first[low])
+        return first
+
     def pool(self, oracle: int, band: Band) -> Int:
-        """Codes in the band of similarity to ``oracle``, increasing, without the oracle itself."""
+        """Codes in the band of similarity to ``oracle``, increasing, without the oracle itself and without twins."""
         row = self.similarity[oracle]
         inside = (row >= np.float32(band.low)) & (row <= np.float32(band.high))
         inside[oracle] = False
+        inside &= self.stands_for == np.arange(len(inside))
         return np.flatnonzero(inside)
 
 
@@ -105,6 +125,8 @@ def structured_options(
         ``constant_velocity_is_scale_matched``, ``constant_velocity_outside_band`` or ``too_few_in_band``.
     """
     pool = vocabulary.pool(oracle, band)
+    if inertial != oracle:
+        inertial = int(vocabulary.stands_for[inertial])
     scaled = _scale_matched(vocabulary, oracle, pool, scale_matched, tolerance)
     if inertial == oracle:
         raise Rejected("constant_velocity_is_oracle")

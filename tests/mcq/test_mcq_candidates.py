@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from driveproof.codebook import TrajectoryCodebook
 from driveproof.config.mcq import Band
 from driveproof.geometry.kinematics import constant_velocity
 from driveproof.mcq.candidates import (
@@ -33,7 +34,11 @@ def test_uniform_options_keep_the_rules(
     band = Band(low=low, high=high)
     row = vocabulary.similarity[oracle]
     inside = [
-        k for k in range(len(row)) if k != oracle and np.float32(low) <= row[k] <= np.float32(high)
+        k
+        for k in range(len(row))
+        if k != oracle
+        and np.float32(low) <= row[k] <= np.float32(high)
+        and vocabulary.stands_for[k] == k
     ]
     if len(inside) < 5:
         with pytest.raises(Rejected, match="too_few_in_band"):
@@ -74,7 +79,8 @@ def test_structured_options_keep_the_rules(
         "scale",
     ]
     assert len(set(options.codes.tolist())) == 6
-    assert options.codes[options.kinds.index("constant_velocity")] == inertial
+    offered = options.codes[options.kinds.index("constant_velocity")]
+    assert offered == vocabulary.stands_for[inertial]
     others = np.delete(options.similarities, options.oracle_index)
     assert (others >= np.float32(0.5)).all()
     assert (others <= np.float32(0.97)).all()
@@ -85,6 +91,18 @@ def test_structured_options_keep_the_rules(
     # smallest first: nothing in the pool that was left out matches better
     left = np.setdiff1d(vocabulary.pool(oracle, BAND), chosen)
     assert mismatch[left].min() >= mismatch[chosen].max()
+
+
+def test_prototypes_that_look_the_same_are_never_offered_together(vocabulary: Vocabulary) -> None:
+    codes = vocabulary.codebook.codes_
+    twin = codes[40:41] + np.float32(0.01)  # 1.4 cm beside another one
+    doubled = TrajectoryCodebook(len(codes) + 1, n_init=1)
+    doubled.codes_ = np.concatenate([codes, twin])
+    doubled.n_samples_, doubled.data_digest_ = len(doubled.codes_), "fan"
+    both = Vocabulary(doubled)
+    assert both.stands_for[-1] == both.stands_for[40]
+    for oracle in range(len(codes)):
+        assert len(codes) not in both.pool(oracle, WIDE)
 
 
 def test_options_do_not_depend_on_anything_but_seed_and_key(vocabulary: Vocabulary) -> None:
