@@ -142,8 +142,9 @@ def commentaries(
         name = ClipName(clip.name, clip.town, clip.scenario)
         commenter = Commenter(load_town(clip.town))
         for window in windows(clip.frames):
-            said = commenter.comment(window)
             if frames is not None:
                 frames[clip.name] += 1
             if window.now.index % every == 0:
-                yield name, said
+                yield name, commenter.comment(window)
+            else:
+                commenter.watch(window)

@@ -13,6 +13,7 @@ from driveproof.commenter.frame import Frame
 from driveproof.datasets.archives import Archive, gunzip, open_archive
 from driveproof.datasets.checks import malformed, parse_json
 from driveproof.errors import BadInput
+from driveproof.sim.routes import canonical
 
 PAST_S, FUTURE_S = 2.0, 4.0
 """Seconds before and after a frame that its answers may look at."""
@@ -47,7 +48,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Clip:
-    """One drive: its name, town and scenario as its folder says, and its frames."""
+    """One drive: its name and town as its folder says, its scenario as route files spell it, and its frames."""
 
     name: str
     town: str
@@ -78,12 +79,9 @@ def open_clips(path: str | Path) -> Iterator[Clip]:
                 raise BadInput(
                     f"{name}: the name does not tell scenario and town", path=path, hint=hint
                 )
-            yield Clip(
-                name,
-                match["town"],
-                match["scenario"],
-                _frames(archive, sorted(members), match["scenario"]),
-            )
+            scenario = canonical(match["scenario"]) or match["scenario"]
+            frames = _frames(archive, sorted(members), scenario)
+            yield Clip(name, match["town"], scenario, frames)
 
 
 def _stem(path: Path) -> str:

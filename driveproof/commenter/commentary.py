@@ -61,6 +61,10 @@ class Commenter:
         context = Context(window, self.town)
         return decide(context, self._signs.update(context), find_conflicts(context))
 
+    def watch(self, window: Window) -> None:
+        """Remember the signs of a moment without a word about it."""
+        self._signs.update(Context(window, self.town))
+
     def comment(self, window: Window) -> Commentary:
         """Everything about a moment."""
         context = Context(window, self.town)

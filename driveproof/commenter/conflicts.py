@@ -91,8 +91,9 @@ def _conflict(context: Context, row: int, agent: Agent, about: Moving) -> Confli
             return Conflict(row, t.ConflictReason.AHEAD_IN_LANE, move, s, 0.0)
     if about.intent is t.Intent.CUTTING_IN and 0.0 < s < LEAD_REACH_M:
         return Conflict(row, t.ConflictReason.CUTTING_IN, move, s, 0.0)
-    overtakes = about.course is t.Course.SAME and context.local[row][0] < 0.0
-    if abs(agent.speed) < 0.3 or overtakes:  # who comes from behind has to mind the ego
+    turning = context.frame.command_near in (Command.LEFT, Command.RIGHT)
+    behind = about.course is t.Course.SAME and context.local[row][0] < 0.0
+    if abs(agent.speed) < 0.3 or (behind and not turning):  # who overtakes has to mind the ego
         return None
     return _crossing(context, row, agent, about, reach)
 
@@ -105,16 +106,13 @@ def _crossing(
     along, lateral = context.path.project(places)
     ahead = (along > 0.5) & (along < context.path.length - 0.5)
     inside = ahead & (np.abs(lateral) < reach + MARGIN_M)
-    if not inside.any():
-        return None
-    first = int(np.flatnonzero(inside)[0])
-    distance, time = float(along[first]), float(_TIMES[first])
     ego = max(context.frame.ego.speed, ASSUMED_MPS)
-    arrival = max(distance - context.frame.ego.length / 2.0, 0.0) / ego
-    command = context.frame.command_near
-    gap = RIGHT_TURN_GAP_S if command is Command.RIGHT else GAP_S
-    if abs(arrival - time) > gap:
+    arrival = np.maximum(along - context.frame.ego.length / 2.0, 0.0) / ego
+    gap = RIGHT_TURN_GAP_S if context.frame.command_near is Command.RIGHT else GAP_S
+    meet = np.flatnonzero(inside & (np.abs(arrival - _TIMES) <= gap))
+    if not len(meet):
         return None
+    distance, time = float(along[meet[0]]), float(_TIMES[meet[0]])
     move = _ego_move(context, distance)
     if agent.kind == "walker":
         return Conflict(row, t.ConflictReason.CROSSING_ROAD, move, distance, time)

@@ -31,6 +31,15 @@ class Context:
         """The moment itself."""
         return self.window.now
 
+    def at_speed(self, speed: float) -> Context:
+        """The same moment with an ego that is faster or slower; what has been computed of it is kept."""
+        now = replace(self.frame, ego=replace(self.frame.ego, speed=speed))
+        other = Context(replace(self.window, now=now), self.town)
+        other.__dict__.update(
+            {k: v for k, v in self.__dict__.items() if k not in ("window", "town")}
+        )
+        return other
+
     @cached_property
     def road(self) -> Road:
         """Where on the road the ego is."""

@@ -24,6 +24,8 @@ from driveproof.scene import Command
 JUNCTION_NEAR_M = 8.0
 STRAIGHT_RAD = math.radians(10.0)
 DEFAULT_MPS, HIGHWAY_MPS, TURN_MPS = 8.0, 18.0, 5.5
+ROLLING_MPS, GAIN_MPS = 1.5, 1.5
+"""Who rolls accelerates only if it need not brake at the speed that it will have at the next decision."""
 CLEAR_M, TOO_NEAR_M = 0.1, 3.0
 """Sideways distance at which one is past, and the gap below which one no longer swings round."""
 FLOW_REACH_M = 40.0
@@ -93,8 +95,12 @@ def decide(context: Context, signs: Signs, conflicts: list[Conflict]) -> ExpertD
         brake = _while_passing(context, obstruction, brake)
     direction = _direction(context, move)
     speed = _speed(context, brake, target)
-    if speed is SpeedKey.ACCELERATE and not passing and not may_speed_up(context):
-        speed = SpeedKey.KEEP
+    if speed is SpeedKey.ACCELERATE and not passing:
+        ego = context.frame.ego.speed
+        soon = context.at_speed(ego + GAIN_MPS) if ego > ROLLING_MPS else None
+        then = decide_braking(soon, signs, conflicts, move, limit) if soon else Brake()
+        if then.level is not t.Braking.NONE or not may_speed_up(context):
+            speed = SpeedKey.KEEP
     return ExpertDecision(
         ActionKeys(direction, speed), around, other, move, brake, None, obstruction, target
     )

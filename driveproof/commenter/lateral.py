@@ -27,7 +27,7 @@ from driveproof.scene import Command
 
 BEGIN_M, BEGIN_S = 14.0, 2.6
 """A pass begins when the obstruction is nearer than this many metres plus seconds of the ego's speed."""
-NOT_PASSED_M = 5.0
+NOT_PASSED_M = 4.0
 """Behind the ego's centre; nearer things are not passed yet."""
 RETURN_M, RETURN_S = 12.0, 0.8
 """From the oncoming lane one returns if its own lane is free for so many metres plus seconds."""

@@ -79,9 +79,12 @@ def decide_braking(
         *_meetings(context, conflicts),
         *_waiting(context, move),
     ]
-    return max(
-        wishes, key=lambda wish: (wish.level is t.Braking.STOP, wish.urgency), default=Brake()
-    )
+    return max(wishes, key=_weight, default=Brake())
+
+
+def _weight(wish: Brake) -> tuple[bool, bool, float]:
+    """A stop before slowing down, somebody or a signal before a curve or a limit, then the urgency."""
+    return wish.level is t.Braking.STOP, bool(wish.rows or wish.signal), wish.urgency
 
 
 def _before(context: Context, distance: float, speed: float, reason: t.Reason, rows: tuple[int, ...] = (), signal: str | None = None, buffer: float = BUFFER_M) -> Brake | None:  # fmt: skip
@@ -237,7 +240,9 @@ def _leader_reason(context: Context, row: int, speed: float, *, close: bool = Fa
     if kind_of(agent) is ObjectKind.BICYCLE:
         return t.Reason.BICYCLE
     if speed < 0.5:
-        return t.Reason.STOPPED_VEHICLE
+        crossing = context.town.lanes.junction[context.lanes.lane[row]] >= 0
+        blocked = crossing and not context.road.in_junction
+        return t.Reason.BLOCKED_JUNCTION if blocked else t.Reason.STOPPED_VEHICLE
     if close:
         return t.Reason.VEHICLE_TOO_CLOSE
     return t.Reason.BRAKING_VEHICLE if agent.brake > 0.3 else t.Reason.SLOW_VEHICLE

@@ -71,25 +71,39 @@ class RoadScene:
     ) -> str:
         """Somebody at a place, turned left by ``turned``, drifting ``drift`` m/s to the left; its id."""
         x, y, heading = self.place(ahead, left)
+        pose = (x, y, heading + turned)
+        return self.put_at(kind, pose, speed, type_id=type_id, base=base, drift=drift, **more)
+
+    def put_at(
+        self,
+        kind: str,
+        pose: tuple[float, float, float],
+        speed: float = 0.0,
+        *,
+        type_id: str = "",
+        base: str = "car",
+        drift: float = 0.0,
+        **more: object,
+    ) -> str:
+        """As :meth:`put`, at a world pose."""
         length, width, height = SIZES[kind]
-        number = str(len(self.agents) + 2)
         names = {"walker": "walker.pedestrian.0001", "prop": "static.prop.streetbarrier"}
         agent = Agent(
-            number,
+            str(len(self.agents) + 2),
             type_id or names.get(kind, "vehicle.tesla.model3"),
-            "" if kind != "vehicle" else base,
+            base if kind == "vehicle" else "",
             kind,  # type: ignore[arg-type]
-            x,
-            y,
+            pose[0],
+            pose[1],
             height / 2.0,
-            heading + turned,
+            pose[2],
             length,
             width,
             height,
             speed=speed,
         )
         self.agents.append((replace(agent, **more), drift))  # type: ignore[arg-type]
-        return number
+        return agent.id
 
     def sign(self, type_id: str, ahead: float, left: float = -3.0, **more: object) -> Signal:
         """A light or sign that governs the ego, its stop line beside it."""

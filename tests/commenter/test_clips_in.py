@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,21 @@ def test_windows_slide(tmp_path: Path) -> None:
     assert seen[30] == (20, 30, 40)
     assert seen[-1] == (20, 79, 0)
     assert [index for _, index, _ in seen] == list(range(80))
+
+
+def test_scenarios_are_called_as_in_route_files(tmp_path: Path) -> None:
+    made = write_clip(tmp_path, frames=1, vehicles=0)
+    with tarfile.open(made) as archive:
+        data = archive.extractfile(archive.getnames()[0]).read()  # type: ignore[union-attr]
+    for folder in ("TJunction", "LaneChange"):
+        path = tmp_path / f"{folder}_Town05_Route001_Weather1" / "anno" / "00000.json.gz"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+    made.unlink()
+    assert [clip.scenario for clip in open_clips(tmp_path)] == [
+        "SequentialLaneChange",
+        "T_Junction",
+    ]
 
 
 def test_workers_change_nothing(tmp_path: Path) -> None:

@@ -384,3 +384,71 @@ def test_turned_too_far_it_turns_back() -> None:
     scene = _turning(Command.LEFT, 0.9)
     scene.turned = math.radians(30.0)
     assert keys_of(scene.say()).direction is D.TURN_RIGHT
+
+
+def _meets(scene: RoadScene, share: float, angle: float, speed: float, **more: Any) -> str:
+    """Somebody who is at a share of the ego's turn when the ego is, coming at an angle to its present heading."""
+    line = scene.line
+    length = float(scene.town.lanes.length[scene.lane])
+    there = share * length - scene.s
+    x, y = line.at(share * length).tolist()
+    heading = float(line.heading(scene.s)) + angle
+    back = speed * there / max(scene.speed, 4.0)
+    pose = (x - back * math.cos(heading), y - back * math.sin(heading), heading)
+    return scene.put_at("vehicle", pose, speed, **more)
+
+
+@pytest.mark.parametrize(
+    "scenario", ["SignalizedJunctionLeftTurn", "NonSignalizedJunctionLeftTurn", "EnterActorFlow"]
+)
+def test_a_left_turn_gives_way_to_who_comes_towards_it(scenario: str) -> None:
+    scene = _turning(Command.LEFT, 0.05)
+    scene.scenario, scene.speed = scenario, 6.0
+    other = _meets(scene, 0.55, math.pi, 8.0)
+    said = scene.say()
+    keys = keys_of(said)
+    assert keys.direction is D.TURN_LEFT
+    assert keys.speed in (S.STOP, S.DECELERATE)
+    assert said.answers[QuestionKey(8)].facts["reason"] is t.Reason.CROSSING_VEHICLE
+    meeting = said.answers[QuestionKey(23, f"c{other}")].facts
+    assert meeting == {"crosses": True, "reason": t.ConflictReason.ONCOMING_TURN}
+    assert said.answers[QuestionKey(49, f"c{other}")].facts["ego_move"] is t.EgoMove.TURN_LEFT
+
+
+@pytest.mark.parametrize("scenario", ["OppositeVehicleRunningRedLight", "OppositeVehicleTakingPriority", "T_Junction"])  # fmt: skip
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_who_takes_the_right_of_way_in_a_junction_gets_it(scenario: str, side: float) -> None:
+    scene = _turning(Command.RIGHT, 0.05)
+    scene.scenario, scene.speed = scenario, 6.0
+    other = _meets(scene, 0.5, -side * math.pi / 2, 8.0, type_id="vehicle.dodge.charger_police_2020")  # fmt: skip
+    said = scene.say()
+    assert keys_of(said).speed in (S.STOP, S.DECELERATE)
+    assert said.answers[QuestionKey(29)].refs[0].tag == f"c{other}"
+
+
+def test_a_junction_that_is_blocked_is_not_entered() -> None:
+    scene = _turning(Command.LEFT, 0.0)
+    before = int(scene.town.lanes.predecessors(scene.lane)[0])
+    ahead = scene.line.at(4.0).tolist()
+    scene = RoadScene(scene.town, before, s=float(scene.town.lanes.length[before]) - 8.0, speed=6.0)
+    scene.scenario, scene.command = "BlockedIntersection", Command.LEFT
+    scene.put_at("vehicle", (*ahead, float(scene.line.heading(0.0)) + 1.0))
+    said = scene.say()
+    assert keys_of(said).speed in (S.STOP, S.DECELERATE)
+    assert said.answers[QuestionKey(8)].facts["reason"] is t.Reason.BLOCKED_JUNCTION
+
+
+def test_cyclists_on_the_way_of_a_turn_go_first() -> None:
+    scene = _turning(Command.RIGHT, 0.3)
+    scene.scenario, scene.speed = "VehicleTurningRoute", 5.0
+    bike = _meets(scene, 0.9, 0.0, 3.0, type_id="vehicle.bh.crossbike", base="bicycle")
+    said = scene.say()
+    assert keys_of(said).speed in (S.STOP, S.DECELERATE)
+    assert said.answers[QuestionKey(8)].facts["reason"] is t.Reason.BICYCLE
+    assert [ref.tag for ref in said.objects if ref.is_role] == [f"c{bike}"]
+
+
+def test_it_does_not_accelerate_towards_a_meeting() -> None:
+    scene = _turning(Command.LEFT, 0.05)
+    _meets(scene, 0.55, math.pi, 8.0)
+    assert keys_of(scene.say()).speed is not S.ACCELERATE
