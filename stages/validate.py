@@ -1,4 +1,4 @@
-"""Stage validate: data/{scenes,codebook,mcq} -> reports/validate (results.json, summary.json, index.html).
+"""Stage validate: data/{scenes,codebook,mcq,vqa} -> reports/validate (results.json, summary.json, index.html).
 
 The results are written first; then a gate that is closed fails the stage, so that DVC builds nothing on data
 that broke an expectation, and the page that says why is there to be read.

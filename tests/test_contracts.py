@@ -26,6 +26,7 @@ ROOM = {
     "judge_sft": "training",
     "judge_evaluate": "evaluation",
     "humans": "evaluation",
+    "vqa": "commenter",
 }
 # Where a stage writes, where it is not a folder of its own name.
 OUTS = {"collect": {"data/raw"}, "report": {"reports/index.html"}}

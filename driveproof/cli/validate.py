@@ -25,7 +25,7 @@ def _group() -> None:
 @app.command("gate")
 def gate_command(
     tables: Annotated[
-        list[str] | None, typer.Argument(help="scenes, codebook, mcq; default: all.")
+        list[str] | None, typer.Argument(help="scenes, codebook, mcq, vqa; default: all.")
     ] = None,
     root: Root = Path(),
     out: Annotated[Path | None, typer.Option(help="Write JSON and HTML results here.")] = None,

@@ -23,6 +23,7 @@ from driveproof.config.scenes import ScenesParams
 from driveproof.config.sft import SftParams
 from driveproof.config.sweep import SweepParams
 from driveproof.config.validate import ValidateParams
+from driveproof.config.vqa import VqaParams
 from driveproof.errors import BadInput
 
 RESERVED_KEYS = frozenset({"size", "nfiles"})
@@ -39,6 +40,7 @@ class Params(Section):
     codebook: CodebookParams = CodebookParams()
     sweep: SweepParams = SweepParams()
     mcq: McqParams = McqParams()
+    vqa: VqaParams = VqaParams()
     # ``validate`` is a method of pydantic models, so the attribute has an underscore
     validate_: ValidateParams = Field(default=ValidateParams(), alias="validate")
     sft: SftParams = SftParams()

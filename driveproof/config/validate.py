@@ -14,6 +14,8 @@ class ValidateParams(Section):
     """Fewest scenes in the scene table."""
     min_questions: int = Field(default=5, ge=0)
     """Fewest questions in each split; 0 lets a split be empty (a profile too small to fill dev)."""
+    min_answers: int = Field(default=100, ge=1)
+    """Fewest answers in the dataset of commentaries."""
     max_speed: float = Field(default=60.0, gt=0.0)
     """Fastest plausible speed, m/s, of the ego now and along waypoints and prototypes."""
     max_acceleration: float = Field(default=30.0, gt=0.0)

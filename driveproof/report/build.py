@@ -16,6 +16,7 @@ from driveproof.report.example import make_example
 from driveproof.report.inputs import read_inputs
 from driveproof.report.judge_sections import humans_section, judge_section
 from driveproof.report.model_sections import evaluation_section, training_section
+from driveproof.report.vqa_section import vqa_section
 from driveproof.validation.page import render_page
 
 REPORT = Path("reports/index.html")
@@ -40,6 +41,7 @@ def build_report(params: ReportParams, seed: int, root: str | Path = ".") -> Pat
         mcq_section(inputs),
         training_section(inputs),
         evaluation_section(inputs),
+        vqa_section(inputs),
         judge_section(inputs),
         humans_section(inputs),
     )

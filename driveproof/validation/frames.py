@@ -34,15 +34,17 @@ def scene_frame(directory: Path) -> pd.DataFrame:
     if not shards:
         raise BadInput("no scene shards (scenes-*.parquet) here", path=directory)
     splits = _read_splits(directory / "splits.json")
-    rows = [row for shard in shards for row in _read_rows(shard, _SCENE_COLUMNS)]
-    return _frame(rows, lambda row: _scene_row(row, splits))
+    rows = [row for shard in shards for row in read_rows(shard, _SCENE_COLUMNS)]
+    return flat_frame(rows, lambda row: _scene_row(row, splits))
 
 
 def item_frames(directory: Path, names: Sequence[str]) -> dict[str, pd.DataFrame]:
     """One row a question for each split; ``n_splits`` says in how many splits the drive occurs."""
-    rows = {name: _read_rows(directory / f"{name}.parquet") for name in names}
+    rows = {name: read_rows(directory / f"{name}.parquet") for name in names}
     counts = Counter(key for items in rows.values() for key in {str(r["scene_key"]) for r in items})
-    return {name: _frame(items, lambda row: _item_row(row, counts)) for name, items in rows.items()}
+    return {
+        name: flat_frame(items, lambda row: _item_row(row, counts)) for name, items in rows.items()
+    }
 
 
 def grid_frame(directory: Path) -> pd.DataFrame | None:
@@ -50,7 +52,7 @@ def grid_frame(directory: Path) -> pd.DataFrame | None:
     path = directory / "grid.parquet"
     if not path.is_file():
         return None
-    return _frame(_read_rows(path), lambda row: _item_row(row, {}))
+    return flat_frame(read_rows(path), lambda row: _item_row(row, {}))
 
 
 def codebook_frame(path: Path) -> pd.DataFrame:
@@ -71,7 +73,7 @@ def codebook_frame(path: Path) -> pd.DataFrame:
         }
         for code, points in enumerate(codes)
     ]
-    return _frame(rows, dict)
+    return flat_frame(rows, dict)
 
 
 def position_p_value(positions: Sequence[int], n_options: Sequence[int]) -> float:
@@ -159,7 +161,8 @@ def _least_gap(options: Float) -> float | None:
     return min((gap for gap in gaps if np.isfinite(gap)), default=None)
 
 
-def _read_rows(path: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """The rows of a parquet file; BadInput if it is absent, unreadable or lacks a column."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -175,9 +178,10 @@ def _read_rows(path: Path, columns: Sequence[str] | None = None) -> list[dict[st
     return rows
 
 
-def _frame(
+def flat_frame(
     rows: Sequence[Mapping[str, Any]], flatten: Callable[[Mapping[str, Any]], dict[str, Any]]
 ) -> pd.DataFrame:
+    """A data frame of flattened rows."""
     import pandas as pd
 
     try:

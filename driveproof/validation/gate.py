@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from driveproof.config.validate import ValidateParams
 from driveproof.errors import BadInput, GateFailed
 from driveproof.files import atomic_dir, write_json
+from driveproof.validation.answers import commentary_frames
 from driveproof.validation.frames import (
     codebook_frame,
     grid_frame,
@@ -23,9 +24,11 @@ from driveproof.validation.page import render_page
 from driveproof.validation.suites import (
     SPLITS,
     Expect,
+    answer_suite,
     balance_suite,
     codebook_suite,
     item_suite,
+    moment_suite,
     scene_suite,
 )
 
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_EXAMPLES = 5
-TABLES = ("scenes", "codebook", "mcq")
+TABLES = ("scenes", "codebook", "mcq", "vqa")
 """In the order in which they are built."""
 
 
@@ -81,7 +84,7 @@ class TableResult:
 def validate_data(
     root: str | Path, limits: ValidateParams, tables: Sequence[str] = TABLES
 ) -> tuple[TableResult, ...]:
-    """Run the suites of ``tables`` on ``root/data/{scenes,codebook,mcq}``.
+    """Run the suites of ``tables`` on ``root/data/{scenes,codebook,mcq,vqa}``.
 
     Raises
     ------
@@ -89,7 +92,7 @@ def validate_data(
         If a table is absent, unknown or cannot be read at all.
     """
     data = Path(root) / "data"
-    runs = {"scenes": _scenes, "codebook": _codebook, "mcq": _mcq}
+    runs = {"scenes": _scenes, "codebook": _codebook, "mcq": _mcq, "vqa": _vqa}
     unknown = sorted(set(tables) - set(runs))
     if unknown:
         raise BadInput(f"no such table: {', '.join(unknown)}", hint=f"there are {', '.join(runs)}")
@@ -119,6 +122,12 @@ def _mcq(folder: Path, limits: ValidateParams) -> Iterator[TableResult]:
         # cells take their questions from test and may be few or none: their number is no defect
         suite = [expect for expect in item_suite("test", limits) if expect.name != "enough"]
         yield _run("mcq/grid", grid, "record_key", suite)
+
+
+def _vqa(folder: Path, limits: ValidateParams) -> Iterator[TableResult]:
+    answers, moments = commentary_frames(folder)
+    yield _run("vqa/answers", answers, "key", answer_suite(limits))
+    yield _run("vqa/frames", moments, "key", moment_suite(limits))
 
 
 def write_results(results: Sequence[TableResult], out: str | Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from driveproof.config.validate import ValidateParams
 from driveproof.mcq.classes import HARD_CAUSAL, DriveClass
+from driveproof.questions import QUESTIONS, DirectionKey, SpeedKey
 from driveproof.scene.types import FUTURE_TIMES, HISTORY_TIMES, Command
 
 DRIVE_CLASSES = tuple(sorted(str(drive_class) for drive_class in DriveClass))
@@ -126,6 +127,47 @@ def item_suite(split: str, limits: ValidateParams) -> tuple[Expect, ...]:
         between(
             "most_similarity", "no other option is like the oracle", "most_similarity", None, 1.0
         ),
+    )
+
+
+def answer_suite(limits: ValidateParams) -> tuple[Expect, ...]:
+    """Expectations of the answers of data/vqa."""
+    return (
+        rows("enough", f"at least {limits.min_answers} answers", limits.min_answers),
+        Expect(
+            "key_unique",
+            "no question is answered twice",
+            "ExpectColumnValuesToBeUnique",
+            {"column": "key"},
+        ),
+        one_of("number", "questions are in the catalogue", "number", tuple(sorted(QUESTIONS))),
+        between("category", "the category is the catalogue's", "wrong_category", 0, 0),
+        between("at_home", "every answer belongs to a frame", "homeless", 0, 0),
+        between("question", "every question has words", "question_length", 1),
+        between("answer", "every answer has words", "length", 1, 20_000),
+        between("typed", "facts are of the vocabulary, things of the frame", "untyped", 0, 0),
+        between("own_score", "the scorer reads the answer back", "own_score", 100.0, 100.0),
+    )
+
+
+def moment_suite(limits: ValidateParams) -> tuple[Expect, ...]:
+    """Expectations of the frames of data/vqa."""
+    fast = limits.max_speed
+    return (
+        rows("some", "at least one frame", 1),
+        Expect(
+            "key_unique",
+            "no frame stands twice",
+            "ExpectColumnValuesToBeUnique",
+            {"column": "key"},
+        ),
+        one_of("direction", "one of the eight direction keys", "direction", tuple(DirectionKey)),
+        one_of("speed_key", "one of the four speed keys", "speed_key", tuple(SpeedKey)),
+        present("ego_speed_known", "the ego's speed is known", "ego_speed"),
+        between("ego_speed", f"speed within ±{fast:g} m/s", "ego_speed", -fast, fast),
+        between("objects", "things can be read", "objects_broken", 0, 0),
+        between("keys", "the keys are asked for once", "keys_asked", 1, 1),
+        between("words", "the action in words is asked for once", "words_asked", 1, 1),
     )
 
 

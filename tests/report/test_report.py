@@ -97,7 +97,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert variants.items
     write_json(data / "mcq/stats.json", stats_of(results, variants))
     limits = ValidateParams(min_questions=1000)
-    write_results(validate_data(root, limits), root / "reports/validate")
+    write_results(
+        validate_data(root, limits, ("scenes", "codebook", "mcq")), root / "reports/validate"
+    )
     params = EvaluateParams(policies=(), baselines=("random", "oracle"), repeats=2)
     items = results["test"].items
     write_evaluation(evaluate(params, items), root / "reports/evaluate")
@@ -129,7 +131,7 @@ class _Reader(HTMLParser):
 
 def test_nothing_built_is_said_and_is_no_error(tmp_path: Path) -> None:
     page = _Reader(build_report(ReportParams(), 0, tmp_path).read_text())
-    assert page.text.count("Not built yet") == 7
+    assert page.text.count("Not built yet") == 10
     assert "svg" not in page.tags
 
 

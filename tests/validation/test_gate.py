@@ -25,6 +25,8 @@ from driveproof.validation.frames import fastest, position_p_value
 LIMITS = ValidateParams(min_scenes=10, min_questions=3)
 CODES = 8
 SPLITS = ("train", "dev", "test")
+TABLES = ("scenes", "codebook", "mcq")
+"""Commentaries have a test of their own."""
 
 
 def _scenes() -> list[Scene]:
@@ -100,7 +102,7 @@ def broken(
 
 
 def test_good_data_passes_and_the_page_is_offline(good: Path, tmp_path: Path) -> None:
-    results = validate_data(good, LIMITS)
+    results = validate_data(good, LIMITS, TABLES)
     gate(results)
     assert [r.table for r in results] == [
         "scenes",
@@ -111,7 +113,7 @@ def test_good_data_passes_and_the_page_is_offline(good: Path, tmp_path: Path) ->
     ]
     write_results(results, tmp_path / "out")
     again = tmp_path / "again"
-    write_results(validate_data(good, LIMITS), again)
+    write_results(validate_data(good, LIMITS, TABLES), again)
     for name in ("results.json", "summary.json", "index.html"):
         assert (tmp_path / "out" / name).read_bytes() == (again / name).read_bytes()
     page = (again / "index.html").read_text()
@@ -171,7 +173,7 @@ def test_what_is_broken_is_what_fails(broken, table, change, expected) -> None:
 def test_an_oracle_index_past_the_end_fails_and_names_the_question(broken) -> None:
     root = broken(ITEMS, _set("oracle_index", 6))
     with pytest.raises(GateFailed, match=r"mcq/test/oracle_index: .*1 of 10 break it.*made/drive"):
-        gate(validate_data(root, LIMITS))
+        gate(validate_data(root, LIMITS, TABLES))
 
 
 def test_a_drive_in_two_splits_fails_in_both(broken, good: Path) -> None:

@@ -17,6 +17,8 @@ GROWTH_M = 0.1
 REACH_M = 60.0
 STANDING_M = 1.0
 """If the expert's own way is shorter, any way is progress enough."""
+ROUNDING_M = 0.1
+"""What eight points of two decimals may lose of a way."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ def score_waypoints(waypoints: Float, replay: Replay) -> float:
     """0 to 1 for ``[8, 2]`` planned positions, metres."""
     hits = road_users_hit(waypoints, replay)
     way, expert = _length(waypoints), _length(replay.expert)
-    progress = min(1.0, way / expert) if expert > STANDING_M else 1.0
+    enough = expert <= STANDING_M or way >= expert - ROUNDING_M
+    progress = 1.0 if enough else way / expert
     return SAFETY * 0.5**hits + PROGRESS * progress
 
 

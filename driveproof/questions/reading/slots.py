@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import lru_cache
 
 from driveproof.questions import terms as t
 from driveproof.questions.answers import FactValue, Waypoints
@@ -28,6 +29,13 @@ def read_slots(text: str, slots: Sequence[Slot]) -> tuple[dict[str, FactValue], 
 
     Words are shared out among the slots: where "because the light is red" is a reason it is not also an order.
     """
+    facts, unread = _read_slots(text, tuple(slots))
+    return dict(facts), list(unread)
+
+
+@lru_cache(maxsize=1 << 14)
+def _read_slots(text: str, slots: tuple[Slot, ...]) -> tuple[dict[str, FactValue], list[str]]:
+    # The same short answers come again and again in a dataset, and patterns are slow.
     claimed = _share_out(text, slots)
     facts: dict[str, FactValue] = {}
     unread = []

@@ -67,14 +67,15 @@ class Vocabulary:
         return {term.value: term.says for term in self.terms}
 
     @cached_property
-    def _patterns(self) -> tuple[tuple[re.Pattern[str], Enum], ...]:
+    def _patterns(self) -> tuple[tuple[str, re.Pattern[str], Enum], ...]:
         # Our own wordings come first: of two readings of the same words they win.
         own = [(re.escape(term.says).replace(r"\ ", " "), term.value) for term in self.terms]
         others = [(pattern, term.value) for term in self.terms for pattern in term.means]
         rows = []
         for pattern, value in (*own, *others):
             flexible = pattern.replace(" ", r"(?:[\s\-_]+)")
-            rows.append((re.compile(rf"(?<!\w)(?:{flexible})(?!\w)", re.IGNORECASE), value))
+            compiled = re.compile(rf"(?<!\w)(?:{flexible})(?!\w)", re.IGNORECASE)
+            rows.append((needle(pattern), compiled, value))
         return tuple(rows)
 
     def find(self, text: str) -> list[Found]:
@@ -84,9 +85,11 @@ class Vocabulary:
 
     def spoken(self, text: str) -> list[Found]:
         """The terms that ``text`` speaks of, claimed or denied, in their order."""
+        low = text.lower()
         hits = [
             Found(match.start(), match.end(), value)
-            for pattern, value in self._patterns
+            for literal, pattern, value in self._patterns
+            if literal in low
             for match in pattern.finditer(text)
         ]
         hits.sort(key=lambda hit: (hit.start - hit.end, hit.start))
@@ -100,6 +103,20 @@ class Vocabulary:
         """The last term that ``text`` claims: whoever thinks aloud says the result at the end."""
         found = self.find(text)
         return found[-1].value if found else None
+
+
+def needle(pattern: str) -> str:
+    """A word in small letters that every match of ``pattern`` holds, "" if none is sure: most texts lack most words."""
+    rest = None
+    while rest != pattern:
+        rest, pattern = pattern, _GROUP.sub(" ", pattern)
+    pattern = _OPTIONAL.sub(" ", re.sub(r"\\.|\[[^\]]*\]", " ", pattern))
+    words = [] if "|" in pattern else re.findall(r"[a-zA-Z]+", pattern)
+    return max(words, key=len, default="").lower()
+
+
+_GROUP = re.compile(r"\((?:[^()\\]|\\.)*\)")
+_OPTIONAL = re.compile(r".(?:[?*]|\{[^}]*\})")
 
 
 def negated(text: str, start: int, taken: Sequence[Found] = ()) -> bool:
