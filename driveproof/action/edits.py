@@ -2,12 +2,11 @@
 
 Source: Bench2Drive-VL, action module. FOLLOW_LANE leads the way onto the lane that the ego is in, CHANGE_LANE_* onto
 its neighbour, DEVIATE_* beside the middle of the ego's lane; all end before the next junction where the navigator's
-route turns, or the lane does. GO_STRAIGHT and TURN_* leave the way alone.
+route turns, or the lane does. GO_STRAIGHT and TURN_* leave the way alone; outside junctions a TURN_* leads an ego that is
+astray back onto the route.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
@@ -39,7 +38,6 @@ ON_LANE_M = 4.0
 """Farther from every lane's centre the ego is off the road."""
 
 Pose = tuple[float, float, float]
-Edit = Callable[[Way, int, Pose], Way]
 
 
 def swing(speed: float, *, wide: bool = False) -> int:

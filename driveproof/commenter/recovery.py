@@ -15,7 +15,7 @@ from driveproof.questions import terms as t
 
 LOST_M = 15.0
 """Farther from every lane nobody can tell the way back."""
-ALIGN_RAD, REAR_RAD, U_TURN_RAD = math.radians(40.0), math.radians(90.0), math.radians(120.0)
+ALIGN_RAD, U_TURN_RAD = math.radians(40.0), math.radians(120.0)
 SLOW_MPS = 2.0
 
 

@@ -14,7 +14,8 @@ from driveproof.action import ActionModule, Ego, Way
 from driveproof.action.control import LateralMemory, aim_error, steer_for, wanted_acceleration
 from driveproof.action.speed import target_speed
 from driveproof.action.way import STEP_M, blend
-from driveproof.maps import Route, TownMap, load_town
+from driveproof.geometry import Polyline, wrap_angle
+from driveproof.maps import LaneKind, Route, TownMap, load_town
 from driveproof.questions import ActionKeys, DirectionKey, SpeedKey
 from driveproof.scene import Command
 from driveproof.sim.drivers.control import THROTTLES, Plant, throttle_curve
@@ -183,6 +184,69 @@ def test_a_turn_that_the_route_does_not_take_is_steered(
     agrees = {Command.LEFT: D.TURN_LEFT, Command.RIGHT: D.TURN_RIGHT}[other]
     module.decide(ActionKeys(agrees, S.KEEP), ego)
     assert abs(module.control(ego).steer) < 0.2
+
+
+@pytest.mark.parametrize(("turned", "key"), [(2.5, D.TURN_RIGHT), (-2.5, D.TURN_LEFT), (1.2, D.TURN_RIGHT)])  # fmt: skip
+def test_an_ego_that_is_astray_turns_as_told_until_the_way_lies_ahead(
+    town: TownMap, turned: float, key: D
+) -> None:
+    route, _ = _straight(town, 1)
+    module = ActionModule.on_route(town, route)
+    there = _ego_at(module.way, 15.0, 2.0)
+    ego = replace(there, y=there.y - 1.0, heading=there.heading + turned)
+    module.decide(ActionKeys(key, S.KEEP), ego)
+    assert module.control(ego).steer == (1.0 if key is D.TURN_RIGHT else -1.0)
+    end = _drive(module, ego, 8.0)[-1]
+    index = module.way.nearest(end.x, end.y)
+    assert abs(module.way.heading_error(end.heading, index)) < 0.2
+    assert abs(_offset(module.way, end)) < 0.3
+
+
+def test_who_stands_beside_a_lane_changes_onto_it(town: TownMap) -> None:
+    """Out of a parking place the lane to the left is the one beside, not the next but one."""
+    route, _ = _straight(town, 1)
+    module = ActionModule.on_route(town, route)
+    original = module.way
+    there = _ego_at(module.way, 5.0, 0.0)
+    left = np.array([-math.sin(there.heading), math.cos(there.heading)])
+    x, y = np.array([there.x, there.y]) - 2.8 * left
+    ego = replace(there, x=float(x), y=float(y))
+    module.decide(ActionKeys(D.CHANGE_LANE_LEFT, S.ACCELERATE), ego)
+    end = _drive(module, ego, 4.0)[-1]
+    assert abs(_offset(original, end)) < 0.4
+
+
+def test_at_the_end_of_a_turn_going_straight_is_the_way(town: TownMap) -> None:
+    lanes = town.lanes
+    lane = next(
+        int(lane)
+        for lane in lanes.of_kind(LaneKind.DRIVING)
+        if lanes.junction[lane] >= 0 and _turn(town, int(lane)) > 1.3 and lanes.length[lane] > 12.0
+    )
+    after = int(lanes.successors(lane)[0])
+    before = int(lanes.predecessors(lane)[0])
+    points = [lanes.centre[lanes.points(i), :2] for i in (before, lane, after)]
+    line = Polyline(np.concatenate(points))
+    s = np.arange(0.0, line.length, STEP_M)
+    begin, end = float(lanes.length[before]), float(lanes.length[before] + lanes.length[lane])
+    inside = ((s >= begin) & (s < end)).astype(int)
+    commands = np.where(inside > 0, int(Command.LEFT), int(Command.FOLLOW))
+    module = ActionModule(town, Way(line.at(s), commands, inside))
+    middle, late = (
+        _ego_at(module.way, begin + share * (end - begin), 4.0) for share in (0.1, 0.95)
+    )
+    module.decide(ActionKeys(D.GO_STRAIGHT, S.KEEP), late)
+    followed = module.control(late).steer
+    module.decide(ActionKeys(D.TURN_LEFT, S.KEEP), late)
+    assert module.control(late).steer == pytest.approx(followed, abs=0.1)
+    module.index = None
+    module.decide(ActionKeys(D.GO_STRAIGHT, S.KEEP), middle)
+    assert module.control(middle).steer == 0.0  # straight on where the route turns
+
+
+def _turn(town: TownMap, lane: int) -> float:
+    part = town.lanes.points(lane)
+    return float(wrap_angle(town.lanes.heading[part.stop - 1] - town.lanes.heading[part.start]))
 
 
 def test_a_change_that_the_map_does_not_know_goes_a_lane_sideways(town: TownMap) -> None:
