@@ -109,7 +109,10 @@ def _crossing(
     ego = max(context.frame.ego.speed, ASSUMED_MPS)
     arrival = np.maximum(along - context.frame.ego.length / 2.0, 0.0) / ego
     gap = RIGHT_TURN_GAP_S if context.frame.command_near is Command.RIGHT else GAP_S
-    meet = np.flatnonzero(inside & (np.abs(arrival - _TIMES) <= gap))
+    soon = arrival - _TIMES >= -gap
+    if agent.kind != "walker":  # for people one waits however late one would come
+        soon &= arrival - _TIMES <= gap
+    meet = np.flatnonzero(inside & soon)
     if not len(meet):
         return None
     distance, time = float(along[meet[0]]), float(_TIMES[meet[0]])

@@ -38,6 +38,8 @@ SPEED_UP = 0.6
 """It must allow so much, m/s², to accelerate until the next decision."""
 STOP_NEEDED = 3.5
 """Deceleration that a leader asks for, m/s², from which on only the full brake will do."""
+BESIDE_M, BESIDE_PERSON_M = 0.25, 0.5
+"""Sideways distance below which somebody ahead is in the way: vehicles and things, and people."""
 COMING_S = 1.2
 """Who moves sideways towards the ego's path is on it so many seconds early."""
 LINE_BUFFER_M = 1.5
@@ -198,8 +200,9 @@ def _ahead(context: Context) -> Iterator[tuple[int, float, float]]:
             continue
         _, _, heading = context.local[row].tolist()
         turned = heading - context.frame.local_heading(float(context.path.heading(s)))
-        coming = max(sideways(context, row), 0.0) * COMING_S if agent.kind == "vehicle" else 0.0
-        if abs(lateral) - coming > (agent.width + ego.width) / 2.0 + 0.25:
+        coming = max(sideways(context, row), 0.0) * COMING_S if agent.kind != "prop" else 0.0
+        beside = BESIDE_PERSON_M if agent.kind == "walker" else BESIDE_M
+        if abs(lateral) - coming > (agent.width + ego.width) / 2.0 + beside:
             continue
         along = agent.speed * math.cos(turned)
         yield row, gap, along if abs(turned) > math.radians(120.0) else max(along, 0.0)
