@@ -112,6 +112,10 @@ def limit_agreement(said: FactValue, true: FactValue) -> float:
     return min(max(worth, 0.0), 1.0)
 
 
+def _unless_none(value: FactValue) -> FactValue:
+    return None if isinstance(value, Enum) and value.name == "NONE" else value
+
+
 def score_facts(
     slots: Sequence[Slot],
     said: Mapping[str, FactValue],
@@ -127,8 +131,10 @@ def score_facts(
     for slot in slots:
         truth = true.get(slot.name, frozenset() if slot.many else None)
         value = said.get(slot.name)
-        if slot.optional and not truth and not value:
-            continue
+        if slot.optional:  # "no obstacle" and leaving it out say the same
+            truth, value = _unless_none(truth), _unless_none(value)
+            if not truth and not value:
+                continue
         total += slot.weight
         if slot.name in said:
             if slot.many and value is None:

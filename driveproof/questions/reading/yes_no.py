@@ -21,7 +21,7 @@ _BARE_NO = re.compile(
     re.IGNORECASE,
 )
 DENIAL = re.compile(
-    r"(?<!\w)(?:not|never|cannot|no|none|nothing|neither|without)(?!\w)(?! doubt| question)|n't\b|\b(?:is|are|looks) (?:clear|free|empty)\b",
+    r"(?<!\w)(?:not|never|cannot|no|none|nothing|neither|without|unlikely)(?!\w)(?! doubt| question)|n't\b|\b(?:is|are|looks) (?:clear|free|empty)\b",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"[.;!?\n]|,? but |, ")

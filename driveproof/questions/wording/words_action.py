@@ -14,7 +14,7 @@ DIRECTION_WORDS = Vocabulary.of(
         (
             _D.FOLLOW_LANE,
             "follow its lane",
-            r"(?:follow|keep|stay|remain|continu)\w*[^.;,]{0,25} lane",
+            r"(?:follow|keep|stay|remain|continu|maintain)\w*[^.;,]{0,25} lane",
             r"lane keeping",
             r"follow the road",
             r"(?:drive|driving|continue|keep going) (?:forward|ahead|on)",

@@ -10,7 +10,7 @@ SIGN_STATE = Vocabulary.of(
         (
             t.SignState.NONE,
             "no stop sign applies",
-            r"no stop sign",
+            r"no (?:\w+ )?stop signs?",
             r"(?:is|are)(?: not|n't| no) (?:a |any )?stop signs?",
             r"(?:not|n't) (?:affected|governed|bound) by (?:a |any )?stop sign",
         ),
@@ -41,7 +41,7 @@ LIGHT = Vocabulary.of(
         (
             t.LightColour.NONE,
             "no traffic light applies",
-            r"no (?:traffic )?light",
+            r"no (?:\w+ )?(?:traffic )?lights?",
             r"(?:is|are)(?: not|n't| no) (?:a |any )?(?:traffic )?lights?",
             r"(?:not|n't) (?:affected|governed|controlled) by (?:a |any )?(?:traffic )?light",
         ),
@@ -132,7 +132,7 @@ JUNCTION = Vocabulary.of(
             "not at a junction",
             r"(?:not|n't)(?: \w+){0,3} (?:in|at|near|inside|before|approaching|close to) (?:a|an|any|the) (?:junction|intersection|crossroads?)(?: or (?:right )?before one)?",
             r"no (?:junction|intersection)(?: nearby| ahead)?",
-            r"(?:neither|not) (?:in|inside)[^.;]{0,40}",
+            r"(?:neither|not) (?:in|inside)(?! it)[^.;]{0,40}",
             r"far from (?:a|any) (?:junction|intersection)",
         ),
     ]

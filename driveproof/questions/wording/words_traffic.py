@@ -276,7 +276,7 @@ CONFLICT = Vocabulary.of(
             t.ConflictReason.CUTTING_IN,
             "it is cutting into the ego vehicle's lane",
             r"cut(?:s|ting)? in(?:to)?",
-            rf"(?:chang|mov|drift)(?:es|ing|s)? into {_ITS} lane",
+            rf"(?:chang|mov|drift)(?:es|ing|s)?(?: lanes?)? into {_ITS} lane",
         ),
         (
             t.ConflictReason.CROSSING_JUNCTION,

@@ -166,6 +166,7 @@ ROADS = [
         35,
         {"junction": J.BEFORE},
         ("It is approaching an intersection.", 100, "right"),
+        ("The ego vehicle is approaching a junction but not in it.", 100, "right"),
         ("There is a junction ahead.", 100, "right"),
         ("Yes, in a junction", 50, "near"),
     ),

@@ -79,6 +79,7 @@ SIGNS = [
         {"stop_sign": t.SignState.NONE},
         ("No.", 100, "none"),
         ("No stop sign.", 100, "none"),
+        ("There are no visible stop signs in the image.", 100, "none"),
         ("There isn't a stop sign.", 100, "none"),
         ("Yes, there is a stop sign.", 0, "pending"),
     ),
