@@ -14,7 +14,6 @@ from driveproof.config.mcq import Band
 from driveproof.geometry.arrays import Float, Float32, Int
 from driveproof.mcq.items import OptionKind
 
-
 TWIN_M = 0.06
 """Average displacement, metres, below which two prototypes are one to a reader; the data gate asks for 0.05."""
 
