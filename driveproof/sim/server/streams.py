@@ -140,12 +140,18 @@ class StreamHub:
                 if subscriber.is_behind:
                     subscriber.patience = False
 
-    def publish(self, stream: int, parts: Sequence[bytes]) -> None:
-        """Send one message to every subscriber of a stream."""
+    def listeners(self, stream: int) -> frozenset[Subscriber]:
+        """Who listens to a stream now."""
+        return frozenset(self._open.get(stream, ()))
+
+    def publish(
+        self, stream: int, parts: Sequence[bytes], among: frozenset[Subscriber] | None = None
+    ) -> None:
+        """Send one message to every subscriber of a stream, or to those ``among`` them."""
         listeners = self._open.get(stream)
         if listeners:
             frame = b"".join((_LENGTH.pack(sum(map(len, parts))), *parts))
-            for listener in tuple(listeners):
+            for listener in tuple(listeners if among is None else listeners & among):
                 listener.send(frame)
 
     def close(self, stream: int) -> None:

@@ -24,7 +24,7 @@ from driveproof.sim.server.registry import Refused
 from driveproof.sim.server.scenery import building_boxes
 from driveproof.sim.server.sensing import world_header
 from driveproof.sim.server.snapshot import MAP_CHANGED
-from driveproof.sim.server.streams import WORLD_STREAM, StreamHub
+from driveproof.sim.server.streams import WORLD_STREAM, StreamHub, Subscriber
 from driveproof.sim.server.traffic_managers import TrafficManagers
 from driveproof.sim.server.versions import Version
 
@@ -39,6 +39,9 @@ OPENDRIVE_WORLD = "OpenDriveMap"
 HOLD_S = 1.0
 #: A step is cut into pieces of at most 0.1 s, so a very long one would hold everybody up.
 SHORTEST_DELTA_S, LONGEST_DELTA_S = 1e-4, 10.0
+#: Seconds after a load until its other listeners are told that the map changed. The client that asked for the load is
+#: dropping its own old episode in that time; told of the change by it, one client in twenty died of a segmentation fault.
+UNAWARE_S = 1.0
 #: Seconds that a step waits for a reader that is behind, once; then its oldest frames are dropped.
 PATIENCE_S = 2.0
 
@@ -74,7 +77,8 @@ class World:
         self._towns = towns
         self._episode: Episode | None = None
         self._episodes = 0
-        self._map_changed = False
+        self._unaware: frozenset[Subscriber] = frozenset()
+        self._tell_at = 0.0
         self._loading = asyncio.Lock()
 
     @property
@@ -123,7 +127,8 @@ class World:
         if reset_settings:
             self.settings = Settings()
         self.frame += 1
-        self._map_changed = True
+        self._unaware = self.streams.listeners(WORLD_STREAM)
+        self._tell_at = time.monotonic() + UNAWARE_S
         self.clock.wake()
         # The old town goes now; the new one stays, and need not be looked at in every collection.
         gc.unfreeze()
@@ -171,10 +176,17 @@ class World:
         episode.sensors.publish(self.frame, rendering=not self.settings.no_rendering_mode)
         self.debug.expire(episode.engine.time)
         if self.streams.is_heard(WORLD_STREAM):
-            bits = MAP_CHANGED if self._map_changed else 0
-            self.streams.publish(WORLD_STREAM, self._snapshot(bits))
-        self._map_changed = False
+            self._publish_snapshot()
         return self.frame
+
+    def _publish_snapshot(self) -> None:
+        """Send the snapshot to all; whoever listened before the last load learns by it that the map changed."""
+        everybody = self.streams.listeners(WORLD_STREAM)
+        told = self._unaware if time.monotonic() >= self._tell_at else frozenset()
+        self.streams.publish(WORLD_STREAM, self._snapshot(0), everybody - told)
+        if told:
+            self.streams.publish(WORLD_STREAM, self._snapshot(MAP_CHANGED), told)
+            self._unaware = frozenset()
 
     def _snapshot(self, bits: int) -> tuple[bytes, bytes]:
         episode = self.episode

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import queue
+import subprocess
+import sys
 import time
 from itertools import pairwise
 from typing import Any
@@ -263,3 +265,25 @@ def test_the_same_calls_give_the_same_world(client: Any) -> None:
             ]
         )
     assert runs[0] == runs[1]
+
+
+LOADS = """
+import sys
+import carla
+client = carla.Client("127.0.0.1", int(sys.argv[1]))
+client.set_timeout(60.0)
+for number in range(24):
+    world = client.load_world("Town01" if number % 2 else "Town02")
+    world.apply_settings(carla.WorldSettings(synchronous_mode=True, fixed_delta_seconds=0.05))
+    world.tick()
+client.load_world("Town01")
+"""
+
+
+@pytest.mark.slow
+def test_a_client_survives_loading_again_and_again(server: ServerHandle) -> None:
+    """Told of its own load by its old episode, one client in twenty died of a segmentation fault."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS, str(server.port)], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()[-500:]
