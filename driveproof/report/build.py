@@ -16,6 +16,7 @@ from driveproof.report.example import make_example
 from driveproof.report.inputs import read_inputs
 from driveproof.report.judge_sections import humans_section, judge_section
 from driveproof.report.model_sections import evaluation_section, training_section
+from driveproof.report.scenario_section import scenarios_section
 from driveproof.report.vqa_section import vqa_section
 from driveproof.validation.page import render_page
 
@@ -42,6 +43,7 @@ def build_report(params: ReportParams, seed: int, root: str | Path = ".") -> Pat
         training_section(inputs),
         evaluation_section(inputs),
         vqa_section(inputs),
+        scenarios_section(inputs),
         judge_section(inputs),
         humans_section(inputs),
     )
