@@ -57,7 +57,7 @@ def trajectories(
     """
     from driveproof.datasets import FORMATS
     from driveproof.errors import BadInput
-    from driveproof.evaluation.driving import summarise_scores
+    from driveproof.evaluation.planners import summarise_scores
     from driveproof.files import write_json
     from driveproof.rules.planner_run import score_file
     from driveproof.rules.planners import PlannerRun

@@ -15,7 +15,7 @@ import numpy as np
 
 from driveproof.datasets import open_logs
 from driveproof.errors import MissingMap
-from driveproof.evaluation.driving import Tally
+from driveproof.evaluation.planners import Tally
 from driveproof.geometry import poses_to_local, poses_to_world
 from driveproof.geometry.arrays import Float
 from driveproof.maps import TownMap, load_town

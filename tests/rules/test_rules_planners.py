@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from driveproof.cli.score import app
 from driveproof.errors import BadInput
-from driveproof.evaluation.driving import summarise_scores
+from driveproof.evaluation.planners import summarise_scores
 from driveproof.evaluation.statistics import bootstrap_mean
 from driveproof.geometry.arrays import Float
 from driveproof.maps import load_town
