@@ -31,6 +31,9 @@ class ChatRequest:
         Of the sampling: the same request gives the same answer wherever the model allows it.
     schema
         JSON schema that the answer must fulfil, for servers that can be held to one; others are only asked.
+    session
+        Requests of one session begin alike (pictures, what was said of them): a model may keep what it computed of the
+        beginning. A hint about work: it is no part of the question, and "" asks for nothing.
     """
 
     messages: Sequence[Message]
@@ -40,6 +43,7 @@ class ChatRequest:
     top_p: float = 1.0
     seed: int = 0
     schema: Mapping[str, Any] | None = None
+    session: str = ""
 
     def __post_init__(self) -> None:
         parts = [part for message in self.messages for part in message["content"]]
@@ -52,8 +56,8 @@ class ChatRequest:
 class ChatReply:
     """An answer, or why there is none; never both.
 
-    ``usage`` counts "prompt_tokens" and "completion_tokens" as far as the model tells; ``cached`` is true for
-    an answer that was not computed now. ``latency_s`` is wall-clock and must not enter any stage's outs.
+    ``usage`` counts "prompt_tokens" and "completion_tokens" as far as the model tells, and "prefilled_tokens", those of
+    the prompt that were computed now and not reused; ``cached`` is true for an answer that was not computed now. ``latency_s`` is wall-clock and must not enter any stage's outs.
     """
 
     text: str | None
