@@ -82,6 +82,7 @@ def policy_input(
     question: str,
     pictures: Sequence[Mapping[str, Image]] = (),
     ego_speed: float | None = None,
+    command: str = "",
 ) -> tuple[list[Message], list[Image]]:
     """The request of a mode about the last of ``windows``.
 
@@ -98,7 +99,7 @@ def policy_input(
         If moments or pictures are not those of the mode.
     """
     if mode.shown is Shown.TEXT:
-        return compose(mode, question, (), marks_of(windows[-1]), ego_speed)
+        return compose(mode, question, (), marks_of(windows[-1]), ego_speed, command)
     try:
         if mode.shown is Shown.BEV:
             base = pictures[-1]["BEV"]
@@ -111,7 +112,7 @@ def policy_input(
             ]
     except (KeyError, IndexError) as error:
         raise ValueError(f"no picture {error} for {mode.shown} mode") from None
-    return compose(mode, question, seen, (), ego_speed)
+    return compose(mode, question, seen, (), ego_speed, command)
 
 
 def _from_camera(window: Window, image: Image, name: str, mode: InputMode) -> Image:

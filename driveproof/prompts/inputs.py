@@ -12,12 +12,22 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from driveproof.prompts.messages import Message
 from driveproof.render.marks import Mark, shown
-from driveproof.render.picture import Image
 
+Picture = TypeVar("Picture")
+"""Pixels, or a reference to where they lie: the request does not look."""
+COMMAND_WORDS = {
+    "left": "turn left at the junction",
+    "right": "turn right at the junction",
+    "straight": "go straight through the junction",
+    "follow": "follow the road",
+    "change_left": "change to the left lane",
+    "change_right": "change to the right lane",
+}
+"""What the navigator says, by the name of the command in small letters; nothing where it is unknown."""
 TEXT_M = 50.0
 """The list of actors reaches so far."""
 _REFERENCE = re.compile(r"\s*\([ce]\d+(?:,\s*CAM_[A-Z_]+)*\)")
@@ -91,10 +101,11 @@ class InputMode:
 def compose(
     mode: InputMode,
     question: str,
-    pictures: Sequence[Image] = (),
+    pictures: Sequence[Picture] = (),
     marks: Iterable[Mark] = (),
     ego_speed: float | None = None,
-) -> tuple[list[Message], list[Image]]:
+    command: str = "",
+) -> tuple[list[Message], list[Picture]]:
     """The request for one question: messages with placeholders, and the pictures that they stand for.
 
     Parameters
@@ -106,6 +117,8 @@ def compose(
         Actors; only the text mode looks at them.
     ego_speed
         m/s, where the question says it; a car knows its own speed.
+    command
+        A key of :data:`COMMAND_WORDS`, where the question says it; any other word says nothing.
 
     Raises
     ------
@@ -119,7 +132,9 @@ def compose(
     if mode.shown is Shown.TEXT:
         lines.append(f"Actors around: {actor_list(marks, references=mode.references)}")
     if ego_speed is not None:
-        lines.append(f"The ego vehicle drives {ego_speed:.1f} m/s.")
+        lines.append(f"The ego vehicle drives {round(ego_speed, 1) + 0.0:.1f} m/s.")
+    if command in COMMAND_WORDS:
+        lines.append(f"The navigator says: {COMMAND_WORDS[command]}.")
     lines.append(question if mode.references else without_references(question))
     content: list[dict[str, Any]] = [{"type": "image"} for _ in pictures]
     content.append({"type": "text", "text": "\n".join(line for line in lines if line)})

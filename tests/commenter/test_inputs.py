@@ -147,6 +147,21 @@ def test_from_above_the_body_is_where_it_is() -> None:
     assert not np.array_equal(labelled, draw_marks_from_above(square, [mark], references=False))
 
 
+def test_speed_and_command_stand_before_the_question() -> None:
+    messages, _ = compose(
+        InputMode(Shown.TEXT), "What now?", (), [], ego_speed=-0.04, command="left"
+    )
+    (part,) = messages[0]["content"]
+    assert part["text"].splitlines() == [
+        "Actors around: []",
+        "The ego vehicle drives 0.0 m/s.",
+        "The navigator says: turn left at the junction.",
+        "What now?",
+    ]
+    unknown, _ = compose(InputMode(Shown.TEXT), "What now?", command="unknown")
+    assert "navigator" not in json.dumps(unknown)
+
+
 def test_nearest_come_first() -> None:
     far, near = Mark("c1", "car", 30.0, 0.0), Mark("c2", "car", 10.0, 0.0)
     assert [mark.tag for mark in shown([far, near], 75.0)] == ["c2", "c1"]
