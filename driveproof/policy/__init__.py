@@ -9,10 +9,21 @@ from driveproof.policy.choice import (
     Question,
     RandomChoice,
 )
+from driveproof.policy.driving import (
+    COMMANDS,
+    DRIVERS,
+    DriveDecision,
+    DriveObservation,
+    DrivingPolicy,
+    Pedals,
+    open_driver,
+)
 from driveproof.policy.registry import KINDS, Policy, PolicySettings, open_policy
 from driveproof.policy.seeds import derive_seed
 
 __all__ = [
+    "COMMANDS",
+    "DRIVERS",
     "KINDS",
     "ChatPolicy",
     "ChatReply",
@@ -20,11 +31,16 @@ __all__ = [
     "Choice",
     "ChoicePolicy",
     "ConstantVelocity",
+    "DriveDecision",
+    "DriveObservation",
+    "DrivingPolicy",
     "Oracle",
+    "Pedals",
     "Policy",
     "PolicySettings",
     "Question",
     "RandomChoice",
     "derive_seed",
+    "open_driver",
     "open_policy",
 ]

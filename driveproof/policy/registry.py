@@ -10,6 +10,7 @@ from driveproof.errors import BadInput
 from driveproof.policy.chat import ChatPolicy
 from driveproof.policy.choice import ChoicePolicy, ConstantVelocity, Oracle, RandomChoice
 from driveproof.policy.pictures import Pictures
+from driveproof.policy.plugin import open_plugin
 
 Policy = ChatPolicy | ChoicePolicy
 
@@ -98,6 +99,14 @@ KINDS = {
 }
 
 
+def fits(spec: str, form: str) -> bool:
+    """Whether what stands behind the colon is there if ``form`` wants it (``kind:REST``, ``kind[:REST]``, ``kind``)."""
+    _, colon, rest = spec.partition(":")
+    if bool(colon) != bool(rest):
+        return False
+    return "[:" in form or bool(rest) == (":" in form)
+
+
 def open_policy(spec: str, settings: PolicySettings | None = None) -> Policy:
     """Open the policy that ``spec`` names, for example ``transformers:models/sft``.
 
@@ -106,10 +115,14 @@ def open_policy(spec: str, settings: PolicySettings | None = None) -> Policy:
     BadInput
         If the kind is unknown, the rest is missing or superfluous, or the policy cannot be opened.
     """
-    name, _, rest = spec.partition(":")
+    name, colon, rest = spec.partition(":")
     kind = KINDS.get(name)
+    if kind is None and colon:
+        titles = {ChatPolicy: "model that talks", ChoicePolicy: "policy that chooses"}
+        plugin: Policy = open_plugin(spec, titles)
+        return plugin
     if kind is None:
         raise BadInput(f"no such kind of policy: {name}", hint="one of " + ", ".join(sorted(KINDS)))
-    if bool(rest) != (":" in kind.form):
+    if not fits(spec, kind.form):
         raise BadInput(f"not a policy: {spec}", hint=f"write {kind.form}")
     return kind.open(rest, settings or PolicySettings())

@@ -1,0 +1,66 @@
+"""A driving policy whose mistakes cost a decision, not the run."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from driveproof.policy.driving import DriveDecision, DriveObservation, DrivingPolicy
+
+
+class Guarded:
+    """Wraps a policy of a stranger: what it raises, or gives instead of a decision, becomes ``error``.
+
+    A ``begin`` that fails makes an error of every decision of its episode. The time that a decision took is filled in
+    where the policy does not tell it.
+    """
+
+    def __init__(self, policy: DrivingPolicy) -> None:
+        self._policy = policy
+        self._failed = ""
+
+    @property
+    def name(self) -> str:
+        """The policy's."""
+        return self._policy.name
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The policy's."""
+        return tuple(self._policy.views)
+
+    @property
+    def history(self) -> int:
+        """The policy's."""
+        return self._policy.history
+
+    def identity(self) -> dict[str, Any]:
+        """The policy's."""
+        return self._policy.identity()
+
+    def begin(self, episode: str, seed: int) -> None:
+        """A new episode."""
+        self._failed = ""
+        try:
+            self._policy.begin(episode, seed)
+        except Exception as error:  # the policy's own code
+            self._failed = _line(error)
+
+    def decide(self, observation: DriveObservation) -> DriveDecision:
+        """The policy's decision, or why there is none."""
+        if self._failed:
+            return DriveDecision(error=self._failed)
+        start = time.monotonic()
+        try:
+            decision = self._policy.decide(observation)
+        except Exception as error:  # the policy's own code
+            return DriveDecision(error=_line(error), latency_s=time.monotonic() - start)
+        if not isinstance(decision, DriveDecision):
+            return DriveDecision(error=f"decide gave a {type(decision).__name__}, no DriveDecision")
+        taken = decision.latency_s or time.monotonic() - start
+        return replace(decision, latency_s=taken)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
