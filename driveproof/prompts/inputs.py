@@ -98,6 +98,16 @@ class InputMode:
         return ALL_CAMERAS if self.cameras is Cameras.SIX else ("CAM_FRONT",)
 
 
+def mode_to_json(mode: InputMode) -> dict[str, Any]:
+    """A mode in plain values, as model folders and run directories keep it."""
+    return {
+        "shown": mode.shown.value,
+        "references": mode.references,
+        "history": mode.history,
+        "cameras": mode.cameras.value,
+    }
+
+
 def compose(
     mode: InputMode,
     question: str,
