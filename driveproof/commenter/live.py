@@ -27,7 +27,7 @@ from driveproof.sim.drivers import Path, Roads, Vehicle
 from driveproof.sim.drivers.fleet import plant_of
 from driveproof.sim.recorder import FRAME_S, Annotator, Mount, Recorder
 from driveproof.sim.recorder.recorder import Sink
-from driveproof.sim.scenarios import Scenario, Stage
+from driveproof.sim.scenarios import Stage
 
 RoleActors = Mapping[str, Sequence[int]]
 """Actor ids by role."""
@@ -148,6 +148,6 @@ class ExpertKeys:
         """The driver, at the start of the route."""
 
         def roles() -> RoleActors:
-            return stage.show.actors if isinstance(stage.show, Scenario) else {}
+            return stage.show.actors if stage.show is not None else {}
 
         return expert_driver(stage.session, stage.roads, ego, route, stage.story, roles)

@@ -70,6 +70,15 @@ class RouteShow:
         return not self.waiting and all(scenario.done for scenario in self.playing.values())
 
     @property
+    def actors(self) -> dict[str, list[int]]:
+        """The actors of all scenarios by their roles, in the order in which they came."""
+        roles: dict[str, list[int]] = {}
+        for scenario in self.playing.values():
+            for role, numbers in scenario.actors.items():
+                roles.setdefault(role, []).extend(numbers)
+        return roles
+
+    @property
     def actor_ids(self) -> list[int]:
         """All actors that came."""
         return [number for scenario in self.playing.values() for number in scenario.actor_ids]
@@ -155,6 +164,12 @@ class RouteResult:
     skipped: Mapping[str, str]
 
 
+def story_of(spec: RouteSpec) -> str:
+    """The type of a route's scenarios, by which a driver may know what to expect; "" if there are none or several."""
+    types = {scenario.type for scenario in spec.scenarios}
+    return types.pop() if len(types) == 1 else ""
+
+
 def start_route(stage: Stage, spec: RouteSpec) -> Route:
     """Put the ego at the begin of a route, in its first weather; the dense way.
 
@@ -194,7 +209,7 @@ def run_route(
     """
     if session.town.name != spec.town:
         session.load_town(spec.town)
-    stage = Stage(session, driver)
+    stage = Stage(session, driver, story_of(spec))
     show: RouteShow | None = None
     try:
         route = start_route(stage, spec)

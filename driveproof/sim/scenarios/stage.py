@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Protocol, get_args
 
@@ -76,6 +76,10 @@ class Show(Protocol):
     @property
     def hands_off(self) -> bool:
         """Whether the oblivious driver holds the wheel straight."""
+
+    @property
+    def actors(self) -> Mapping[str, Sequence[int]]:
+        """Ids of the actors by the roles that they play."""
 
     def step(self, state: WorldState) -> dict[int, Any]:
         """Controls of the actors for the next step."""
