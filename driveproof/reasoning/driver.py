@@ -1,0 +1,204 @@
+"""A model that talks, driving: at each decision it answers a graph of questions, and the last answer's keys drive."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from driveproof.errors import BadInput
+from driveproof.policy.chat import ChatPolicy
+from driveproof.policy.driving import (
+    DRIVERS,
+    DriveDecision,
+    DriveObservation,
+    DrivingPolicy,
+    open_driver,
+)
+from driveproof.policy.manner import check_manner
+from driveproof.policy.registry import KINDS, PolicySettings, open_policy
+from driveproof.prompts.asking import wording_hash
+from driveproof.prompts.inputs import InputMode, Shown, mode_to_json
+from driveproof.questions import parse_keys
+from driveproof.reasoning.graph import ACTION, ReasoningGraph, require_action
+from driveproof.reasoning.presets import graph_name
+from driveproof.reasoning.privileged import Privileged, needs_privilege, require_privilege
+from driveproof.reasoning.run import Moment, Reasoner
+from driveproof.reasoning.trace import Sampling, Trace
+from driveproof.scene.images import Pixels
+
+
+class GraphPolicy:
+    """A :class:`~driveproof.policy.driving.DrivingPolicy` made of a chat policy and a graph of questions.
+
+    The keys are those of question 50, read by the parser that action and scoring share. An answer that names neither
+    a direction nor a speed is a failure; one of the two may be missing (the action module has its defaults).
+
+    Parameters
+    ----------
+    privileged
+        Gives what only the driving side knows. Never touched in a camera mode without references whose graph has no
+        USE_GT.
+    wording_seed
+        See :class:`~driveproof.reasoning.run.Reasoner`.
+
+    Raises
+    ------
+    BadInput
+        If the graph has no question 50 or gives it to the expert, or if mode or graph need privileged input and there
+        is none.
+    """
+
+    def __init__(
+        self,
+        chat: ChatPolicy,
+        graph: ReasoningGraph,
+        mode: InputMode | None = None,
+        *,
+        privileged: Privileged | None = None,
+        sampling: Sampling | None = None,
+        wording_seed: int = 0,
+    ) -> None:
+        mode = mode or InputMode()
+        require_action(graph)
+        require_privilege(mode, graph, privileged)
+        self._why = needs_privilege(mode, graph)
+        self._privileged = privileged if self._why else None
+        truth = self._privileged.answer if self._privileged and graph.use_truth else None
+        self._wording_seed = wording_seed
+        self._reasoner = Reasoner(
+            chat, graph, mode, truth=truth, sampling=sampling, wording_seed=wording_seed
+        )
+
+    @property
+    def name(self) -> str:
+        """The chat policy's name."""
+        return self._reasoner.chat.name
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """Cameras that the mode shows."""
+        return self._reasoner.mode.views
+
+    @property
+    def history(self) -> int:
+        """Moments of each camera."""
+        return self._reasoner.mode.history
+
+    def identity(self) -> dict[str, Any]:
+        """The chat policy's identity, the graph and its digest, mode, sampling, wording, and who tells the truth."""
+        told = self._privileged
+        return {
+            "kind": "graph",
+            "chat": self._reasoner.chat.identity(),
+            "graph": self._reasoner.graph.to_json(),
+            "graph_digest": self._reasoner.graph.digest,
+            "mode": mode_to_json(self._reasoner.mode),
+            "sampling": vars(self._reasoner.sampling).copy(),
+            "wording_seed": self._wording_seed,
+            "privileged": {"provider": told.name, "shows": self._why} if told else None,
+        }
+
+    def begin(self, episode: str, seed: int) -> None:
+        """A new episode: forget everything."""
+        self._reasoner.begin(episode, seed)
+
+    def decide(self, observation: DriveObservation) -> DriveDecision:
+        """Run the graph and read the keys; whatever fails is a decision with an error."""
+        start = time.monotonic()
+        try:
+            moment = self._moment(observation)
+        except ValueError as error:
+            return DriveDecision(error=str(error))
+        trace = self._reasoner.think(moment)
+        seconds = time.monotonic() - start
+        return _decision(trace, seconds)
+
+    def _moment(self, seen: DriveObservation) -> Moment:
+        """What the mode shows of an observation; ValueError if a picture is missing."""
+        mode, told = self._reasoner.mode, self._privileged
+        pictures: tuple[Pixels, ...] = ()
+        if mode.shown is Shown.CAMERA:
+            pictures = self._cameras(seen)
+        elif mode.shown is Shown.BEV:
+            assert told is not None  # checked when the policy was made
+            pictures = (told.bev(references=mode.references),)
+        marks = tuple(told.marks()) if told and mode.shown is Shown.TEXT else ()
+        return Moment(seen.frame, seen.time_s, seen.speed, seen.command, pictures, marks)
+
+    def _cameras(self, seen: DriveObservation) -> tuple[Pixels, ...]:
+        mode = self._reasoner.mode
+        by_view: list[Sequence[Pixels]] = []
+        for view in mode.views:
+            pictures = list(seen.pictures.get(view, ()))[-mode.history :]
+            if not pictures:
+                raise ValueError(f"no picture of {view}")
+            # an episode begins with one moment: it stands for those before it
+            pictures = [pictures[0]] * (mode.history - len(pictures)) + pictures
+            if mode.references:
+                assert self._privileged is not None  # checked when the policy was made
+                pictures = list(self._privileged.marked(view, pictures))
+            by_view.append(pictures)
+        return tuple(moment[at] for at in range(mode.history) for moment in by_view)
+
+
+def _decision(trace: Trace, seconds: float) -> DriveDecision:
+    step = trace.step(ACTION)
+    assert step is not None  # checked when the policy was made
+    said: dict[str, Any] = {
+        "trace": trace.to_json(),
+        "usage": trace.usage,
+        "latency_s": seconds,
+    }
+    if step.text is None:
+        return DriveDecision(error=f"question {ACTION}: {step.error}", **said)
+    keys = parse_keys(step.text)
+    if keys.direction is None and keys.speed is None:
+        answer = " ".join(step.text.split())[-80:]
+        return DriveDecision(error=f"question {ACTION}: no key in {answer!r}", **said)
+    return DriveDecision(keys=keys, **said)
+
+
+def open_graph_driver(
+    spec: str,
+    settings: PolicySettings | None = None,
+    *,
+    graph: ReasoningGraph,
+    mode: InputMode | None = None,
+    privileged: Privileged | None = None,
+    sampling: Sampling | None = None,
+) -> DrivingPolicy:
+    """Open whatever drives: a chat policy (``transformers:``, ``openai:``) by ``graph``, any other as it is.
+
+    Raises
+    ------
+    BadInput
+        If nothing of that name drives, if graph and mode do not fit, or if the model was trained to be asked otherwise.
+    """
+    kind = spec.partition(":")[0]
+    if kind not in KINDS or kind in DRIVERS:
+        return open_driver(spec, settings)
+    chat = open_talker(spec, graph, mode or InputMode(), settings)
+    return GraphPolicy(chat, graph, mode, privileged=privileged, sampling=sampling)
+
+
+def open_talker(
+    spec: str, graph: ReasoningGraph, mode: InputMode, settings: PolicySettings | None = None
+) -> ChatPolicy:
+    """Open a chat policy that is to answer ``graph`` in ``mode``.
+
+    Raises
+    ------
+    BadInput
+        If the policy does not talk, or was trained to be asked otherwise.
+    """
+    asked = {
+        "mode": mode_to_json(mode),
+        "graph": graph_name(graph),
+        "wording": wording_hash(mode),
+    }
+    check_manner(spec, asked)
+    chat = open_policy(spec, settings)
+    if not isinstance(chat, ChatPolicy):
+        raise BadInput(f"does not talk, hence cannot answer questions: {spec}")
+    return chat
