@@ -17,6 +17,9 @@ from driveproof.errors import BadInput
 from driveproof.files import read_json, write_json
 from driveproof.sim.criteria import HARMLESS, Infraction, InfractionKind
 
+ASIDE = (InfractionKind.OFF_LANE, InfractionKind.WRONG_WAY)
+"""Outside the lanes of the route; these carry the share of the way driven there."""
+
 
 class RouteState(StrEnum):
     """Where a route of a suite stands."""
@@ -44,28 +47,24 @@ class RouteState(StrEnum):
 
 
 class Status:
-    """The status words of Bench2Drive's records."""
+    """The status words of Bench2Drive's records; every failure begins with ``Failed``."""
 
+    STARTED: ClassVar = "Started"
     PERFECT: ClassVar = "Perfect"
     COMPLETED: ClassVar = "Completed"
+    FAILED: ClassVar = "Failed"
     TIMED_OUT: ClassVar = "Failed - Agent timed out"
     DEVIATED: ClassVar = "Failed - Agent deviated from the route"
     BLOCKED: ClassVar = "Failed - Agent got blocked"
     TICKS: ClassVar = "Failed - TickRuntime"
     SIMULATION: ClassVar = "Failed - Simulation crashed"
     AGENT: ClassVar = "Failed - Agent crashed"
-    FAILED: ClassVar = "Failed"
-    ALL: ClassVar[tuple[str, ...]] = (
-        PERFECT,
-        COMPLETED,
-        TIMED_OUT,
-        DEVIATED,
-        BLOCKED,
-        TICKS,
-        SIMULATION,
-        AGENT,
-        FAILED,
-    )
+
+    @classmethod
+    def known(cls, word: str) -> bool:
+        """Whether it is one of theirs; what follows ``Failed - `` is free."""
+        whole = (cls.STARTED, cls.PERFECT, cls.COMPLETED, cls.FAILED)
+        return word in whole or (word.startswith("Failed - ") and word.isprintable())
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ class RouteRecord:
     def __post_init__(self) -> None:
         if not self.route_id:
             raise ValueError("route_id: is empty")
-        if self.status not in Status.ALL:
+        if not Status.known(self.status):
             raise ValueError(f"status: {self.status!r} is none of Bench2Drive's words")
         if not 0.0 <= self.completion <= 1.0:
             raise ValueError(f"completion: {self.completion} is not in 0 to 1")
@@ -141,6 +140,11 @@ class RouteRecord:
                 raise ValueError(f"{name}: {value} is no number from 0 on")
         if not all(math.isfinite(share) and share >= 0.0 for share in self.speed_shares):
             raise ValueError("speed_shares: not all are numbers from 0 on")
+        for one in self.infractions:
+            if one.kind in ASIDE and not 0.0 <= one.share <= 1.0:
+                raise ValueError(
+                    f"infractions: {one.kind} needs a share of the way, got {one.share}"
+                )
         if self.first_junction is not None:
             begin, end = self.first_junction
             if not 0.0 <= begin <= end < math.inf:
@@ -221,7 +225,7 @@ _ENDS = {
     InfractionKind.BLOCKED: Status.BLOCKED,
     InfractionKind.ROUTE_TIMEOUT: Status.TIMED_OUT,
 }
-_MAYBE_UNKNOWN = ("time", "share")
+_MAYBE_UNKNOWN = ("time", "share", "bearing")
 
 
 @cache

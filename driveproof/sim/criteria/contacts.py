@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import shapely
 
 from driveproof.geometry import box_corners, boxes_overlap
 from driveproof.sim.client.states import ActorState, Collision
@@ -69,9 +72,31 @@ def touch(one: ActorState, other: ActorState) -> bool:
     return bool(boxes_overlap(corners[0], corners[1]))
 
 
+def bearing(one: ActorState, other: ActorState) -> float:
+    """Direction of the nearest point of the other box from the middle of the first, radians, left positive.
+
+    It is measured on the outline scaled to a square, so that corners of the first box lie at 45 degrees and
+    its sides differ from its ends however long it is; NaN where the middle lies inside the other box.
+    """
+    poses = np.array([[other.x, other.y, other.heading]])
+    corners = box_corners(poses, np.array([other.length]), np.array([other.width]))[0]
+    nearest = shapely.Polygon(corners)
+    middle = shapely.Point(one.x, one.y)
+    if nearest.contains(middle):
+        return math.nan
+    point = shapely.shortest_line(middle, nearest).coords[1]
+    dx, dy = point[0] - one.x, point[1] - one.y
+    cos, sin = math.cos(one.heading), math.sin(one.heading)
+    return math.atan2((dy * cos - dx * sin) / one.width, (dx * cos + dy * sin) / one.length)
+
+
 def _infraction(now: Moment, event: Collision, kind: InfractionKind) -> Infraction:
     text = f"touched {event.other_type or 'something'} at {now.speed:.1f} m/s"
     other = (
         event.other_id if kind is not InfractionKind.COLLISION_STATIC or event.other_id else None
     )
-    return Infraction(kind, now.time, now.place, other, text)
+    body = now.state.actors.get(event.other_id)
+    met = math.nan if body is None else bearing(now.ego, body)
+    return Infraction(
+        kind, now.time, now.place, other, text, actor_type=event.other_type, bearing=met
+    )

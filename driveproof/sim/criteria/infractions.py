@@ -56,6 +56,11 @@ class Infraction:
         (0 to 1), share of the wanted speed (0 to 1); NaN for the other kinds.
     signal_id
         The light or sign that was not obeyed, "" if none.
+    actor_type
+        CARLA's type of the other one of a collision, "" if there is none.
+    bearing
+        Where a collision met the ego (:func:`~driveproof.sim.criteria.contacts.bearing`): radians from its
+        heading, left positive, corners of its box at 45 degrees; NaN if the other one has no box.
     """
 
     kind: InfractionKind
@@ -65,3 +70,5 @@ class Infraction:
     text: str = ""
     share: float = float("nan")
     signal_id: str = ""
+    actor_type: str = ""
+    bearing: float = float("nan")
