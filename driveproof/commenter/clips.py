@@ -56,8 +56,10 @@ class Clip:
     frames: Iterator[Frame]
 
 
-def open_clips(path: str | Path) -> Iterator[Clip]:
+def open_clips(path: str | Path, every: int = 1) -> Iterator[Clip]:
     """The clips of a folder, tar or zip, in the order of their names; consume one before the next.
+
+    Of each clip the frames whose number is a multiple of ``every``; the others are not read.
 
     Raises
     ------
@@ -80,7 +82,8 @@ def open_clips(path: str | Path) -> Iterator[Clip]:
                     f"{name}: the name does not tell scenario and town", path=path, hint=hint
                 )
             scenario = canonical(match["scenario"]) or match["scenario"]
-            frames = _frames(archive, sorted(members), scenario)
+            wanted = [member for member in sorted(members) if member[0] % every == 0]
+            frames = _frames(archive, wanted, scenario)
             yield Clip(name, match["town"], scenario, frames)
 
 

@@ -6,7 +6,7 @@ A folder holds ``answers-NNNNN.parquet`` and ``frames-NNNNN.parquet``, one pair 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -193,8 +193,8 @@ class AnswerRow:
     ego_speed: float
 
 
-def read_answers(folder: str | Path) -> Iterator[AnswerRow]:
-    """All questions of a dataset, clip by clip and frame by frame.
+def read_answers(folder: str | Path, clips: Collection[str] | None = None) -> Iterator[AnswerRow]:
+    """All questions of a dataset, clip by clip and frame by frame; of the named clips where ``clips`` names some.
 
     Raises
     ------
@@ -208,6 +208,8 @@ def read_answers(folder: str | Path) -> Iterator[AnswerRow]:
         }
         objects: dict[int, dict[str, ObjectRef]] = {}
         for number, row in enumerate(_rows(answers, ANSWERS)):
+            if clips is not None and row["clip"] not in clips:
+                continue
             try:
                 frame = frames[row["frame"]]
                 if row["frame"] not in objects:

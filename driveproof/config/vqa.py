@@ -1,10 +1,13 @@
-"""Parameters of the stage ``vqa``."""
+"""Parameters of the stages ``vqa``, ``vqa_sft`` and ``vqa_evaluate``."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from pydantic import Field
 
 from driveproof.config.base import Section
+from driveproof.config.sft import TinyParams, TuningParams
 
 
 class VqaParams(Section):
@@ -16,3 +19,63 @@ class VqaParams(Section):
     """Every so many of these are scored for the baselines."""
     workers: int = Field(default=2, ge=1)
     """Processes; the bytes do not depend on it."""
+
+
+Shown = Literal["text", "camera"]
+
+
+class VqaSftParams(TuningParams):
+    """Section ``vqa_sft`` of params.yaml; see :class:`TuningParams` for the rest.
+
+    Attributes
+    ----------
+    modes
+        What models are shown, a model each: a list of actors in words, or the picture of the front camera.
+    questions
+        Numbers of the questions that are taught: the action in keys (50) and in words (43), and what the paper's example
+        of reasoning asks before.
+    focus_share
+        Share of the lessons that are about question 50, whose answer drives; the others share the rest evenly.
+    balance
+        0 draws every kind of answer equally often, 1 as often as it was recorded.
+    steps
+        Batches.
+    every
+        Every so many moments of a clip are taught.
+    workers
+        Models trained at a time; the bytes do not depend on it.
+    """
+
+    tiny: TinyParams = TinyParams(hidden=96, layers=3, vision_hidden=48, vision_layers=1)
+    modes: tuple[Shown, ...] = Field(default=("text", "camera"), min_length=1)
+    questions: tuple[int, ...] = Field(default=(50, 43, 8, 13, 47, 24, 7, 15, 19), min_length=1)
+    focus_share: float = Field(default=0.4, ge=0, le=1)
+    balance: float = Field(default=0.5, ge=0, le=1)
+    steps: int = Field(default=500, ge=1)
+    every: int = Field(default=1, ge=1)
+    workers: int = Field(default=2, ge=1)
+
+
+class VqaEvaluateParams(Section):
+    """Section ``vqa_evaluate`` of params.yaml.
+
+    Attributes
+    ----------
+    every
+        Every so many recorded moments of the held-out clips are asked all questions.
+    keys_every
+        The same for question 50, of which the agreement with the expert is measured.
+    max_tokens
+        Longest answer.
+    batch_size, threads
+        Of the models.
+    workers
+        Models asked at a time; the result does not depend on it.
+    """
+
+    every: int = Field(default=8, ge=1)
+    keys_every: int = Field(default=1, ge=1)
+    max_tokens: int = Field(default=48, ge=1)
+    batch_size: int = Field(default=64, ge=1)
+    threads: int = Field(default=1, ge=0)
+    workers: int = Field(default=2, ge=1)

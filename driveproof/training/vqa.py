@@ -1,0 +1,206 @@
+"""What a model is taught of the expert's answers: one question a lesson, asked exactly as it will be asked."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from driveproof.commenter.dataset import AnswerRow
+from driveproof.commenter.moments import Moment, check_recorded
+from driveproof.config.vqa import VqaSftParams
+from driveproof.errors import BadInput
+from driveproof.policy.seeds import derive_seed
+from driveproof.prompts.asking import wording_hash
+from driveproof.prompts.inputs import COMMAND_WORDS, InputMode, Shown, mode_to_json
+from driveproof.questions import QUESTIONS, ActionKeys, Answer, DirectionKey, SpeedKey
+from driveproof.questions.objects import Sector
+from driveproof.questions.wording import Sentences
+from driveproof.questions.wording.mention import mention
+from driveproof.questions.wording.words_objects import SECTOR
+from driveproof.scene import ImageRef
+from driveproof.training.lessons import Example
+
+KEYS = 50
+"""The question whose answer drives."""
+GRAPH = "action"
+"""The preset of the graph of questions under which lessons are asked: each question by itself."""
+STANDING_MPS = 0.5
+COMMON = 4
+"""A piece of answers that is found in so many different moments becomes one token."""
+_ROW = (
+    '[{"description": "', '"}, {"description": "', '", "position": "', ' m to the front, ',
+    ' m to the rear, ', ' m to the left", "speed": "', ' m to the right", "speed": "',
+    ' m/s", "heading": "', "same direction", "opposite direction", " degrees to the left",
+    " degrees to the right", '"}]\n', "Actors around: ", "[]\n", "The ego vehicle drives ", " m/s.\n",
+    "The pictures show CAM_FRONT.\n", "user\n", "assistant\n", *(f".{digit}" for digit in range(10)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    moment: Moment
+    row: AnswerRow
+    answer: str
+
+
+class VqaLessons:
+    """Lessons from recorded moments; lesson ``i`` depends on seed and ``i`` alone.
+
+    The expert of recorded clips mostly keeps its lane and often waits. Answers are therefore drawn by what they say:
+    a kind of answer that makes up a share p of the recordings makes up a share proportional to p ** ``balance`` of the
+    lessons, separately for an ego that stands and one that moves.
+
+    Parameters
+    ----------
+    moments
+        With the answers to at least one of ``params.questions``; a question without answers is not taught.
+    mode
+        What the model is shown.
+
+    Raises
+    ------
+    BadInput
+        If there is nothing to teach, or the mode shows what is not recorded.
+    """
+
+    def __init__(
+        self, moments: Sequence[Moment], mode: InputMode, params: VqaSftParams, seed: int
+    ) -> None:
+        check_recorded(mode)
+        self._mode, self._params, self._seed = mode, params, seed
+        write = Sentences(references=mode.references)
+        found: dict[int, dict[tuple[Any, ...], list[_Lesson]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        for moment in moments:
+            for row in moment.rows:
+                if row.key.number in params.questions:
+                    lesson = _Lesson(moment, row, _text(row, write))
+                    found[row.key.number][_kind(moment, row.answer)].append(lesson)
+        if not found:
+            raise BadInput("no moment with an answer to one of the questions", field="questions")
+        self._groups = {number: list(found[number].values()) for number in sorted(found)}
+        self._weights = {
+            number: _shares([len(group) for group in groups], params.balance)
+            for number, groups in self._groups.items()
+        }
+        self.phrases = _phrases(self._lessons(), mode)
+
+    @property
+    def steps(self) -> int:
+        """Batches."""
+        return self._params.steps
+
+    @property
+    def taught(self) -> tuple[int, ...]:
+        """Numbers of the questions that lessons are about."""
+        return tuple(self._groups)
+
+    def lesson(self, index: int, step: int) -> Example:
+        """Example ``index``: a question, an answer of some kind to it, and a moment where it is right."""
+        rng = np.random.default_rng(derive_seed(self._seed, "vqa", self._mode.shown, index))
+        number = self._question(rng)
+        group = self._groups[number][
+            int(rng.choice(len(self._weights[number]), p=self._weights[number]))
+        ]
+        return self._example(group[int(rng.integers(len(group)))])
+
+    def images(self) -> list[ImageRef]:
+        """The picture of every moment that is taught, archive by archive; none in text mode."""
+        if self._mode.shown is not Shown.CAMERA:
+            return []
+        return sorted({lesson.moment.picture for lesson in self._lessons()}, key=str)
+
+    def corpus(self) -> list[str]:
+        """All questions of the catalogue, everything shown in words, every answer."""
+        texts = [text for question in QUESTIONS.values() for text in question.phrasings]
+        texts += [*COMMAND_WORDS.values(), *DirectionKey, *SpeedKey]
+        shown: dict[int, Moment] = {}
+        for lesson in self._lessons():
+            texts.append(lesson.answer)
+            if id(lesson.moment) not in shown:
+                shown[id(lesson.moment)] = lesson.moment
+                messages, _ = lesson.moment.request(self._mode, lesson.row)
+                texts += [p["text"] for p in messages[0]["content"] if p["type"] == "text"]
+        return list(dict.fromkeys(texts))
+
+    def identity(self) -> dict[str, Any]:
+        """How the model must be asked, and what it was taught."""
+        return {
+            "mode": mode_to_json(self._mode),
+            "graph": GRAPH,
+            "wording": wording_hash(self._mode),
+            "questions": list(self.taught),
+        }
+
+    def _question(self, rng: np.random.Generator) -> int:
+        others = [number for number in self._groups if number != KEYS]
+        if KEYS in self._groups and (not others or rng.random() < self._params.focus_share):
+            return KEYS
+        return others[int(rng.integers(len(others)))]
+
+    def _example(self, lesson: _Lesson) -> Example:
+        messages, images = lesson.moment.request(self._mode, lesson.row)
+        said = {"role": "assistant", "content": [{"type": "text", "text": lesson.answer}]}
+        return Example([*messages, said], images)
+
+    def _lessons(self) -> Iterator[_Lesson]:
+        for groups in self._groups.values():
+            for group in groups:
+                yield from group
+
+
+def _text(row: AnswerRow, write: Sentences) -> str:
+    subject = next((ref for ref in row.known if ref.tag == row.key.subject), None)
+    return write.write(row.key.number, row.answer, subject)
+
+
+def _kind(moment: Moment, answer: Answer) -> tuple[Any, ...]:
+    """What an answer says, but for numbers and which things: whether the ego stands, facts, kinds of things."""
+    facts = tuple(
+        (name, value.text() if isinstance(value, ActionKeys) else str(value))
+        for name, value in answer.facts.items()
+        if isinstance(value, (Enum, bool, ActionKeys, frozenset)) or value is None
+    )
+    kinds = tuple(sorted({ref.kind.value for ref in answer.refs}))
+    return (moment.speed < STANDING_MPS, facts, kinds)
+
+
+def _shares(counts: Sequence[int], balance: float) -> list[float]:
+    weights = np.asarray(counts, dtype=np.float64) ** balance
+    shares: list[float] = (weights / weights.sum()).tolist()
+    return shares
+
+
+def _phrases(lessons: Iterator[_Lesson], mode: InputMode) -> tuple[str, ...]:
+    """Texts that become single tokens: questions, what surrounds numbers, and common pieces of answers."""
+    asked = [
+        piece
+        for question in QUESTIONS.values()
+        for text in question.phrasings
+        for piece in text.split("{subject}")
+        if " " in piece.strip()
+    ]
+    said = [f"The navigator says: {words}.\n" for words in COMMAND_WORDS.values()]
+    keys = [f"{key}, " for key in DirectionKey]
+    sectors = [f" {SECTOR.says(sector)}" for sector in Sector]
+    pieces: Counter[str] = Counter()
+    for lesson in lessons:
+        if lesson.row.key.number != KEYS:
+            pieces.update(set(_pieces(lesson, mode)))
+    common = [text for text, count in pieces.items() if count >= COMMON and " " in text.strip()]
+    return tuple(dict.fromkeys([*asked, *said, *keys, *sectors, *_ROW, *common]))
+
+
+def _pieces(lesson: _Lesson, mode: InputMode) -> list[str]:
+    """The answer's text between the things and numbers that it names."""
+    names = {mention(ref, references=mode.references) for ref in lesson.row.known}
+    named = "|".join(re.escape(name) for name in sorted(names, key=lambda n: (-len(n), n)))
+    pattern = rf"(?i:{named})|-?\d+(?:\.\d+)?" if named else r"-?\d+(?:\.\d+)?"
+    return [piece for piece in re.split(pattern, lesson.answer) if piece]
