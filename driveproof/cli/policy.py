@@ -1,28 +1,40 @@
-"""``driveproof policy``: what a policy can be, and whether one answers."""
+"""``driveproof policy``: what a policy can be, whether one answers, and serving one."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from driveproof.errors import Unreachable
+from driveproof.errors import BadInput, Unreachable
 from driveproof.policy import (
+    DRIVERS,
     KINDS,
     ChatPolicy,
     ChatReply,
     ChatRequest,
+    ChoicePolicy,
+    DriveDecision,
+    DriveObservation,
+    DrivingPolicy,
     Policy,
     PolicySettings,
+    open_driver,
     open_policy,
 )
+
+if TYPE_CHECKING:
+    from driveproof.policy.wire.serve import Bound
 
 app = typer.Typer(help="Models and baselines that can be evaluated.", no_args_is_help=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Spec = Annotated[str, typer.Argument(help="See `driveproof policy list`.")]
 
 
 @app.command("list")
@@ -31,38 +43,162 @@ def list_(as_json: AsJson = False) -> None:
 
     Example: driveproof policy list
     """
+    rows = {
+        "answer questions": {kind.form: kind.summary for kind in KINDS.values()},
+        "drive": {kind.form: kind.summary for kind in DRIVERS.values()},
+    }
     if as_json:
-        kinds = {name: {"form": k.form, "summary": k.summary} for name, k in KINDS.items()}
-        typer.echo(json.dumps(kinds, indent=2, sort_keys=True))
+        typer.echo(json.dumps(rows, indent=2, sort_keys=True))
         return
-    table = Table("write", "what it is")
-    for kind in KINDS.values():
-        table.add_row(kind.form.replace("[", r"\["), kind.summary)
-    Console().print(table)
+    for title, kinds in rows.items():
+        table = Table("write", "what it is", title=title, title_justify="left")
+        for form, summary in kinds.items():
+            table.add_row(form.replace("[", r"\["), summary)
+        Console().print(table)
 
 
 @app.command()
 def check(
-    spec: Annotated[str, typer.Argument(help="See `driveproof policy list`.")],
+    spec: Spec,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for a served model.")] = 30.0,
+    drive: Annotated[bool, typer.Option(help="Open it as a policy that drives.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Open a policy, ask a model one question with a picture, and say what it is.
+    """Open a policy, ask it one question with a picture or for one decision, and say what it is.
 
     Example: driveproof policy check transformers:models/sft
 
     Example: driveproof policy check openai:http://127.0.0.1:8000/v1#Qwen/Qwen3-VL-8B-Instruct
+
+    Example: driveproof policy check my_package.my_module:MyDriver
     """
-    policy = open_policy(spec, PolicySettings(timeout_s=timeout, attempts=1))
+    policy = _open(spec, drive, PolicySettings(timeout_s=timeout, attempts=1))
     report: dict[str, Any] = {"name": policy.name, **policy.identity()}
-    reply = _try(policy)
-    if reply is not None:
+    if isinstance(policy, DrivingPolicy):
+        report |= _drive(policy)
+    elif (reply := _try(policy)) is not None:
         report |= {"answer": reply.text, "seconds": round(reply.latency_s, 3), **reply.usage}
     if as_json:
         typer.echo(json.dumps(report, indent=2, sort_keys=True))
         return
     for name, value in report.items():
         typer.echo(f"{name}: {value}")
+
+
+@app.command()
+def serve(
+    spec: Spec,
+    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 7023,
+    ready_file: Annotated[
+        Path | None, typer.Option(help="Written as JSON when clients can connect.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="A file with the token that clients must show.")
+    ] = None,
+    image_root: Annotated[
+        Path | None, typer.Option(help="Folder below which clients may name picture files.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Calls that run at once.")] = 1,
+    queue: Annotated[int, typer.Option(min=0, help="Calls that may wait.")] = 16,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one call.")] = 300.0,
+    sessions: Annotated[int, typer.Option(min=1, help="Episodes driven at once.")] = 8,
+    idle: Annotated[float, typer.Option(min=0.1, help="An unused session ends, s.")] = 120.0,
+    seed: Annotated[int, typer.Option(help="Of the random policy.")] = 0,
+    batch_size: Annotated[int, typer.Option(min=1, help="Of a local model.")] = 32,
+    threads: Annotated[int, typer.Option(min=0, help="CPU threads of a local model.")] = 0,
+    with_parent: Annotated[
+        bool, typer.Option("--with-parent", help="End when the process that started this ends.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Serve a model or a driving policy to the driving side, until SIGTERM or Ctrl+C.
+
+    Clients write `wire:http://HOST:PORT` wherever a policy is named. Elsewhere than on the loopback a token is wanted;
+    clients take it from DRIVEPROOF_WIRE_TOKEN.
+
+    Example: driveproof policy serve transformers:models/sft --port 0 --ready-file policy.json
+    """
+    from driveproof.policy.wire.serve import bind
+    from driveproof.policy.wire.serve import serve as run_server
+    from driveproof.policy.wire.service import Limits
+
+    token = _token(token_file)
+    limits = Limits(
+        workers, queue, timeout, sessions, idle, str(image_root) if image_root else None
+    )
+    settings = PolicySettings(seed=seed, batch_size=batch_size, threads=threads)
+    status = Console(stderr=True).status(f"opening {spec}")
+
+    def ready(bound: Bound) -> None:
+        status.stop()
+        _announce(bound, ready_file, as_json)
+
+    with bind(host, port, token) as listener, status:
+        over = run_server(spec, settings, limits, listener, token, ready, with_parent=with_parent)
+    if not over:  # a thread of the policy hangs and would be waited for
+        os._exit(0)
+
+
+def _token(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        raise BadInput(f"no token can be read: {error}", path=path) from None
+    if len(token) < 16 or not token.isprintable() or " " in token:
+        raise BadInput("a token is at least 16 characters without spaces", path=path)
+    return token
+
+
+def _announce(bound: Bound, ready_file: Path | None, as_json: bool) -> None:
+    from driveproof.files import write_json
+
+    if ready_file is not None:
+        write_json(ready_file, bound.to_json())
+    text = f"{bound.name} ({bound.role}) is served: {bound.spec}"
+    typer.echo(json.dumps(bound.to_json(), sort_keys=True) if as_json else text)
+
+
+def _open(spec: str, drive: bool, settings: PolicySettings) -> Policy | DrivingPolicy:
+    """What ``spec`` names; where the word says nothing, whatever it turns out to be."""
+    from driveproof.policy.plugin import open_plugin
+    from driveproof.policy.wire.client import connect
+
+    kind, _, rest = spec.partition(":")
+    if kind == "wire":
+        return connect(rest, settings, "driving" if drive else None)
+    if drive or (kind == "recorded" and Path(rest).is_dir()):
+        return open_driver(spec, settings)
+    if kind not in KINDS and rest:
+        titles: dict[Any, str] = {DrivingPolicy: "driving policy", ChatPolicy: "model that talks"}
+        plugin: Policy | DrivingPolicy = open_plugin(
+            spec, {**titles, ChoicePolicy: "policy that chooses"}
+        )
+        return open_driver(spec, settings) if isinstance(plugin, DrivingPolicy) else plugin
+    return open_policy(spec, settings)
+
+
+def _drive(policy: DrivingPolicy) -> dict[str, Any]:
+    """One decision of an episode that has just begun, before a red wall."""
+    import numpy as np
+
+    picture = np.full((90, 160, 3), (200, 30, 30), dtype=np.uint8)
+    pictures = {view: [picture] * policy.history for view in policy.views}
+    policy.begin("check_rep0", 0)
+    decision = policy.decide(DriveObservation(0, 0.0, pictures, 5.0, "follow", 30.0))
+    return {"views": list(policy.views), "history": policy.history, **_words(decision)}
+
+
+def _words(decision: DriveDecision) -> dict[str, Any]:
+    what = "error"
+    value: Any = decision.error
+    if decision.keys is not None:
+        what, value = "keys", decision.keys.text()
+    elif decision.controls is not None:
+        what, value = "controls", vars(decision.controls)
+    return {what: value, "seconds": round(decision.latency_s, 3), **decision.usage}
 
 
 def _try(policy: Policy) -> ChatReply | None:

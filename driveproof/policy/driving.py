@@ -177,6 +177,14 @@ def _recorded(rest: str, settings: PolicySettings) -> DrivingPolicy:
     return RecordedDrive(rest)
 
 
+def _wire(rest: str, settings: PolicySettings) -> DrivingPolicy:
+    from driveproof.policy.wire.client import WireDriver, connect
+
+    policy = connect(rest, settings, "driving")
+    assert isinstance(policy, WireDriver)
+    return policy
+
+
 DRIVERS = {
     "random": DriverKind("random", "keys drawn anew at each decision, seeded", _random),
     "constant_velocity": DriverKind(
@@ -185,6 +193,7 @@ DRIVERS = {
         _constant_velocity,
     ),
     "recorded": DriverKind("recorded:RUN_DIR", "the decisions of an earlier run", _recorded),
+    "wire": DriverKind("wire:URL[#NAME]", "a policy behind `driveproof policy serve`", _wire),
 }
 """Driving policies by the first word of their specification. A new one is one file and one line here."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from driveproof.errors import BadInput, UserError
 from driveproof.files import sha256_file
 from driveproof.policy.chat import ChatReply, ChatRequest
 from driveproof.policy.pictures import Pictures
+from driveproof.policy.prefix import PrefixMemory, Prompt, picture_hash
 from driveproof.policy.sampling import SeededSampler
 from driveproof.policy.tiny import load_processor
 
@@ -25,6 +27,13 @@ class _Prepared:
     request: ChatRequest
     text: str
     pictures: list[Any]
+    digests: tuple[str, ...] = ()
+    """Of the pictures, where a session asks for them."""
+
+    @property
+    def beginning(self) -> tuple[str, tuple[str, ...]]:
+        """Requests that are equal in this begin alike."""
+        return self.request.session, self.digests
 
 
 class TransformersPolicy:
@@ -71,6 +80,7 @@ class TransformersPolicy:
         self._processor: Any = load_processor(folder)
         self._processor.tokenizer.padding_side = "left"
         self._model: Any = _load_model(self._folder).to(self._device).eval()
+        self._memory = PrefixMemory(self._model)
 
     @property
     def name(self) -> str:
@@ -89,7 +99,11 @@ class TransformersPolicy:
         }
 
     def reply(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
-        """Answer in batches of similar length; a request whose pictures are missing is lost alone."""
+        """Answer in batches of similar length; a request whose pictures are missing is lost alone.
+
+        Requests of one session share the computation of what they begin with (:mod:`driveproof.policy.prefix`); those
+        without a session are computed whole, as they always were.
+        """
         replies: list[ChatReply] = [ChatReply(None, "not answered")] * len(requests)
         ready: list[_Prepared] = []
         for position, request in enumerate(requests):
@@ -99,33 +113,83 @@ class TransformersPolicy:
                 replies[position] = ChatReply(None, str(error))
         # similar lengths together: less padding; the order among equals is the order asked
         ready.sort(key=lambda r: (r.request.max_tokens, len(r.text), r.position))
-        for start in range(0, len(ready), self._batch_size):
-            batch = ready[start : start + self._batch_size]
-            answers = self._generate(batch)
-            for prepared, answer in zip(batch, answers, strict=True):
+        alone = [prepared for prepared in ready if not prepared.request.session]
+        together = [prepared for prepared in ready if prepared.request.session]
+        for batch in self._batches(alone):
+            for prepared, answer in zip(batch, self._generate(batch), strict=True):
                 replies[prepared.position] = answer
+        together.sort(key=lambda r: r.beginning)
+        for _, group in groupby(together, key=lambda r: r.beginning):
+            for batch in self._batches(list(group)):
+                shared = self._generate_together(batch)
+                for prepared, answer in zip(batch, shared, strict=True):
+                    replies[prepared.position] = answer
         return replies
+
+    def _batches(self, prepared: Sequence[_Prepared]) -> Iterator[list[_Prepared]]:
+        for start in range(0, len(prepared), self._batch_size):
+            yield list(prepared[start : start + self._batch_size])
 
     def _prepare(self, position: int, request: ChatRequest) -> _Prepared:
         pictures = [self._pictures.pixels(image) for image in request.images]
         text = self._processor.apply_chat_template(
             list(request.messages), tokenize=False, add_generation_prompt=True
         )
-        return _Prepared(position, request, text, pictures)
+        digests = tuple(map(picture_hash, pictures)) if request.session else ()
+        return _Prepared(position, request, text, pictures, digests)
 
-    def _generate(self, batch: list[_Prepared]) -> list[ChatReply]:
-        import torch
-
-        start = time.monotonic()
-        requests = [prepared.request for prepared in batch]
+    def _encode(self, batch: Sequence[_Prepared]) -> Any:
         pictures = [prepared.pictures for prepared in batch]
-        inputs = self._processor(
+        return self._processor(
             text=[prepared.text for prepared in batch],
             images=pictures if any(pictures) else None,
             padding=True,
             add_special_tokens=False,
             return_tensors="pt",
         ).to(self._device)
+
+    def _generate_together(self, batch: list[_Prepared]) -> list[ChatReply]:
+        """Answer requests of a session with the same pictures; their usage says how many tokens were computed."""
+        import torch
+
+        start = time.monotonic()
+        requests = [prepared.request for prepared in batch]
+        prompts = [Prompt(self._encode([prepared]), prepared.digests) for prepared in batch]
+        lengths = [len(prompt.ids) for prompt in prompts]
+        longest = max(request.max_tokens for request in requests)
+        found = None
+        try:
+            with torch.inference_mode():
+                if not self._too_long(max(lengths) + longest):
+                    found = self._memory.generate(
+                        requests[0].session,
+                        prompts,
+                        max_new_tokens=longest,
+                        do_sample=False,
+                        logits_processor=[SeededSampler(requests)],
+                        pad_token_id=self._processor.tokenizer.pad_token_id,
+                    )
+        except torch.OutOfMemoryError as error:
+            return [ChatReply(None, str(error).splitlines()[0])] * len(batch)
+        if found is None:
+            return [_all_prefilled(reply) for reply in self._generate(batch)]
+        output, prefilled = found
+        seconds = (time.monotonic() - start) / len(batch)
+        replies = [
+            self._read(output[row, : request.max_tokens], lengths[row], seconds)
+            for row, request in enumerate(requests)
+        ]
+        return [
+            replace(reply, usage={**reply.usage, "prefilled_tokens": count})
+            for reply, count in zip(replies, prefilled, strict=True)
+        ]
+
+    def _generate(self, batch: list[_Prepared]) -> list[ChatReply]:
+        import torch
+
+        start = time.monotonic()
+        requests = [prepared.request for prepared in batch]
+        inputs = self._encode(batch)
         width = inputs["input_ids"].shape[1]
         longest = max(request.max_tokens for request in requests)
         problem = self._too_long(width + longest)
@@ -161,6 +225,14 @@ class TransformersPolicy:
         usage = {"prompt_tokens": int(prompt_tokens), "completion_tokens": used}
         text = tokenizer.decode(tokens, skip_special_tokens=True).strip()
         return ChatReply(text, usage=usage, latency_s=seconds)
+
+
+def _all_prefilled(reply: ChatReply) -> ChatReply:
+    """The reply to a prompt that was computed whole."""
+    if reply.text is None:
+        return reply
+    count = reply.usage["prompt_tokens"]
+    return replace(reply, usage={**reply.usage, "prefilled_tokens": count})
 
 
 def _load_model(folder: Path) -> Any:

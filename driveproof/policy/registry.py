@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from driveproof.errors import BadInput
 from driveproof.policy.chat import ChatPolicy
@@ -13,6 +14,8 @@ from driveproof.policy.pictures import Pictures
 from driveproof.policy.plugin import open_plugin
 
 Policy = ChatPolicy | ChoicePolicy
+Carrier = Literal["bytes", "file", "shared"]
+"""How pictures travel to a policy server; what cannot travel so goes as bytes."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class PolicySettings:
         Of local models.
     timeout_s, attempts, concurrency, cache_dir
         Of served models.
+    carrier
+        How pictures travel to a policy server; None chooses.
     """
 
     seed: int = 0
@@ -39,6 +44,7 @@ class PolicySettings:
     attempts: int = 4
     concurrency: int = 8
     cache_dir: str | None = None
+    carrier: Carrier | None = None
 
 
 def _local(rest: str, settings: PolicySettings) -> Policy:
@@ -78,6 +84,14 @@ def _recorded(rest: str, settings: PolicySettings) -> Policy:
     return Recorded(path, run)
 
 
+def _wire(rest: str, settings: PolicySettings) -> Policy:
+    from driveproof.policy.wire.client import WireChat, connect
+
+    policy = connect(rest, settings, "chat")
+    assert isinstance(policy, WireChat)
+    return policy
+
+
 @dataclass(frozen=True)
 class PolicyKind:
     """One kind of policy: how its specification looks, what it is, how it is opened."""
@@ -90,6 +104,7 @@ class PolicyKind:
 KINDS = {
     "transformers": PolicyKind("transformers:FOLDER", "a local model folder", _local),
     "openai": PolicyKind("openai:URL#MODEL", "an OpenAI-compatible server", _served),
+    "wire": PolicyKind("wire:URL[#NAME]", "a model behind `driveproof policy serve`", _wire),
     "recorded": PolicyKind("recorded:FILE[#RUN]", "answers of an earlier run", _recorded),
     "constant_velocity": PolicyKind(
         "constant_velocity", "the option nearest to v0 t", lambda rest, s: ConstantVelocity()
