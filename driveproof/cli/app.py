@@ -33,8 +33,9 @@ GROUPS = (
     "routes",
     "scenarios",
     "vqa",
+    "drive",
 )
-COMMANDS = ("comment", "doctor", "publish", "report")
+COMMANDS = ("comment", "compare", "doctor", "promote", "publish", "report", "status")
 
 
 @app.callback(invoke_without_command=True)

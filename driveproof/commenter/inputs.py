@@ -103,7 +103,7 @@ def policy_input(
     try:
         if mode.shown is Shown.BEV:
             base = pictures[-1]["BEV"]
-            seen = [_from_above(windows[-1], base, mode)]
+            seen = [marked_from_above(windows[-1], base, references=mode.references)]
         else:
             seen = [
                 _from_camera(window, moment[name], name, mode)
@@ -116,15 +116,19 @@ def policy_input(
 
 
 def _from_camera(window: Window, image: Image, name: str, mode: InputMode) -> Image:
-    if not mode.references:
-        return image
+    return marked_camera(window, image, name) if mode.references else image
+
+
+def marked_camera(window: Window, image: Image, name: str) -> Image:
+    """A camera's picture of the last moment of ``window`` with the names and ways of things; KeyError without such a camera."""
     camera = next((c for c in window.now.cameras if c.name == name), None)
     if camera is None:
         raise KeyError(name)
     return draw_marks(image, lens_of(window.now, camera), marks_of(window))
 
 
-def _from_above(window: Window, base: Image, mode: InputMode) -> Image:
+def marked_from_above(window: Window, base: Image, *, references: bool) -> Image:
+    """A picture from above of the last moment of ``window`` with everybody drawn in, named with ``references``."""
     frame = window.now
     signs = [frame.local(s.x, s.y) for s in frame.signals if s.affects_ego]
-    return draw_marks_from_above(base, marks_of(window), signs, references=mode.references)
+    return draw_marks_from_above(base, marks_of(window), signs, references=references)

@@ -1,1 +1,1 @@
-"""Closed loop: routes become episodes, episodes become records, and nothing is lost when something dies."""
+"""Driving a suite: routes become episodes, nothing is lost when something dies, and a folder says how far it is."""

@@ -10,12 +10,11 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, Protocol
 
 from driveproof.sim.client.failures import ServerLost
-from driveproof.sim.client.server import ServerHandle
 from driveproof.sim.client.session import Session
 
 LOOK_S = 0.25
@@ -23,18 +22,38 @@ OPEN_S = 20.0
 IDLE = 0.0
 
 
+class Served(Protocol):
+    """A simulator that runs somewhere: ours, or one that somebody else started."""
+
+    @property
+    def host(self) -> str:
+        """Where it listens."""
+
+    @property
+    def port(self) -> int:
+        """Its RPC port."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it may still answer."""
+
+
 @dataclass(frozen=True)
 class Errand:
-    """What the child does: ``job(session, *args)``, both picklable, with the options of the session."""
+    """What the child does: ``job(session, *args)``, both picklable, with the options of the session.
+
+    ``look`` is called four times a second here, in the parent; what it raises ends the child.
+    """
 
     job: Callable[..., Any]
     args: tuple[Any, ...]
     delta_s: float
     town: str | None
     timeout_s: float
+    look: Callable[[], None] | None = None
 
 
-def run_child(server: ServerHandle, errand: Errand) -> Any:
+def run_child(server: Served, errand: Errand) -> Any:
     """The result of an errand that a new process does with ``server``; its exceptions are raised here.
 
     Raises
@@ -46,12 +65,14 @@ def run_child(server: ServerHandle, errand: Errand) -> Any:
     ours, theirs = context.Pipe(duplex=False)
     busy = context.Value("d", IDLE, lock=False)
     child = context.Process(
-        target=_work, args=(theirs, busy, server.host, server.port, errand), daemon=True
+        target=_work,
+        args=(theirs, busy, server.host, server.port, replace(errand, look=None)),
+        daemon=True,
     )
     child.start()
     theirs.close()
     try:
-        answer = _await(ours, server, busy, errand.timeout_s)
+        answer = _await(ours, server, busy, errand)
     finally:
         child.kill()
         child.join()
@@ -62,8 +83,11 @@ def run_child(server: ServerHandle, errand: Errand) -> Any:
     return answer[0]
 
 
-def _await(ours: Connection, server: ServerHandle, busy: Any, limit_s: float) -> Any:
+def _await(ours: Connection, server: Served, busy: Any, errand: Errand) -> Any:
+    limit_s = errand.timeout_s
     while not wait([ours], LOOK_S):
+        if errand.look is not None:
+            errand.look()
         if not server.alive:
             raise ServerLost("the simulator died")
         if busy.value != IDLE and time.monotonic() - busy.value > limit_s:

@@ -156,13 +156,15 @@ class Supervisor:
         attempts: int = 3,
         delta_s: float = 0.05,
         town: str | None = None,
+        look: Callable[[], None] | None = None,
     ) -> Result:
         """As :meth:`run`, but ``job(session, *args)`` runs in a process of its own.
 
         A dead server is noticed at once, and a hanging client library does no harm; ``job``, ``args`` and
-        the result must be picklable.
+        the result must be picklable. ``look`` is called four times a second meanwhile; what it raises ends
+        the process and is raised here.
         """
-        errand = Errand(job, args, delta_s, town, self._hang_s)
+        errand = Errand(job, args, delta_s, town, self._hang_s, look)
         for left in reversed(range(attempts)):
             server = self._next()
             try:

@@ -1,0 +1,281 @@
+"""``driveproof drive``: drive a suite of routes, plan one, or take part in one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from driveproof.drive.models import ModelServer
+    from driveproof.drive.rundir import RunDirectory
+    from driveproof.drive.runner import Care
+    from driveproof.drive.states import RouteStatus
+
+app = typer.Typer(help="Drive suites of routes.", no_args_is_help=True)
+
+PolicyOption = Annotated[
+    str, typer.Option("--policy", help="expert, random, wire:URL, transformers:FOLDER …")
+]
+ServeOption = Annotated[
+    str, typer.Option("--serve", help="Start a server for this policy and keep it alive.")
+]
+SuiteOption = Annotated[Path | None, typer.Option("--suite", help="Route file (XML).")]
+OutOption = Annotated[Path | None, typer.Option("--out", help="Directory of the run.")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="At most so many routes.")]
+OnlyOption = Annotated[str, typer.Option(help="Ids of routes, with commas between.")]
+RepeatsOption = Annotated[int, typer.Option(min=1, max=1000, help="Drives of each route.")]
+SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the run.")]
+GraphOption = Annotated[str, typer.Option(help="Questions: a preset or a file; for who talks.")]
+ModeOption = Annotated[
+    str, typer.Option(help="camera, bev or text, and +six, +references, +history=N.")
+]
+RateOption = Annotated[float, typer.Option(min=0.1, max=20.0, help="Decisions a second.")]
+LatencyOption = Annotated[str, typer.Option(help="The world goes on while the policy thinks.")]
+RecordOption = Annotated[str, typer.Option(help="none, decisions, failures (clips), all.")]
+TruthOption = Annotated[
+    bool, typer.Option("--truth", help="Note the expert's answers beside the policy's.")
+]
+PicturesOption = Annotated[str, typer.Option(help="Size of the front camera's pictures.")]
+SimOption = Annotated[str, typer.Option(help="embedded, or HOST:PORT[,HOST:PORT…].")]
+WorkersOption = Annotated[
+    int, typer.Option(min=1, max=64, help="Embedded servers that drive at once.")
+]
+AttemptsOption = Annotated[int, typer.Option(min=1, help="Crashes until a route is given up.")]
+RecycleOption = Annotated[
+    int, typer.Option(min=0, help="Episodes until a server is started anew; 0 never.")
+]
+RetryOption = Annotated[bool, typer.Option("--retry", help="Try lost routes again.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+@app.callback(invoke_without_command=True)
+def drive_command(
+    context: typer.Context,
+    policy: PolicyOption = "",
+    suite: SuiteOption = None,
+    out: OutOption = None,
+    serve: ServeOption = "",
+    limit: LimitOption = None,
+    only: OnlyOption = "",
+    repeats: RepeatsOption = 1,
+    seed: SeedOption = 0,
+    graph: GraphOption = "",
+    mode: ModeOption = "",
+    rate: RateOption = 2.0,
+    latency: LatencyOption = "none",
+    record: RecordOption = "decisions",
+    truth: TruthOption = False,
+    pictures: PicturesOption = "224x128",
+    sim: SimOption = "embedded",
+    workers: WorkersOption = 1,
+    attempts: AttemptsOption = 3,
+    recycle: RecycleOption = 25,
+    retry: RetryOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Drive the routes of a file; begun again with the same words, a run goes on where it was.
+
+    Exit codes: 0 all routes ended by themselves, 1 some are lost, 2 bad option or another run's directory.
+
+    Example: driveproof drive --policy expert --suite suites/smoke.xml --out runs/expert
+
+    Example: driveproof drive --policy transformers:models/vqa_sft --suite bench2drive220.xml --workers 2 --out runs/vlm
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from driveproof.drive.begin import begin_run, model_server, served_spec
+
+    words = (graph, mode, rate, latency, record, truth, pictures, repeats, seed)
+    settings = _settings(*words)
+    spec, served = served_spec(policy, serve)
+    source, target = _needed(suite, "--suite"), _needed(out, "--out")
+    with model_server(served) as model:
+        run = begin_run(
+            target,
+            source,
+            spec,
+            settings,
+            limit=limit,
+            only=_ids(only),
+            served=served,
+            model=model,
+        )
+        _drive(run, sim, workers, _care(attempts, recycle), model, retry, as_json)
+
+
+@app.command("plan")
+def plan_command(
+    policy: PolicyOption = "",
+    suite: SuiteOption = None,
+    out: OutOption = None,
+    serve: ServeOption = "",
+    limit: LimitOption = None,
+    only: OnlyOption = "",
+    repeats: RepeatsOption = 1,
+    seed: SeedOption = 0,
+    graph: GraphOption = "",
+    mode: ModeOption = "",
+    rate: RateOption = 2.0,
+    latency: LatencyOption = "none",
+    record: RecordOption = "decisions",
+    truth: TruthOption = False,
+    pictures: PicturesOption = "224x128",
+) -> None:
+    """Write the directory of a run and drive nothing: its routes are a queue for `driveproof drive worker`.
+
+    Example: driveproof drive plan --policy expert --suite suites/smoke.xml --out runs/expert
+    """
+    from driveproof.drive.begin import begin_run, model_server, served_spec
+
+    words = (graph, mode, rate, latency, record, truth, pictures, repeats, seed)
+    settings = _settings(*words)
+    spec, served = served_spec(policy, serve)
+    source, target = _needed(suite, "--suite"), _needed(out, "--out")
+    with model_server(served) as model:
+        run = begin_run(
+            target,
+            source,
+            spec,
+            settings,
+            limit=limit,
+            only=_ids(only),
+            served=served,
+            model=model,
+        )
+    typer.echo(f"{len(run.plan.episodes)} routes in {run.path}")
+
+
+@app.command("worker")
+def worker_command(
+    directory: Annotated[Path, typer.Argument(help="Of a run that has been planned.")],
+    sim: SimOption = "embedded",
+    workers: WorkersOption = 1,
+    attempts: AttemptsOption = 3,
+    recycle: RecycleOption = 25,
+    retry: RetryOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take routes from a run's queue until none is left; several may do so at once, on several hosts.
+
+    Exit codes as of `driveproof drive`.
+
+    Example: driveproof drive worker runs/expert --sim 127.0.0.1:2000
+    """
+    from driveproof.drive.begin import check_policy, model_server
+    from driveproof.drive.rundir import RunDirectory
+
+    run = RunDirectory(directory)
+    with model_server(run.plan.policy.served) as model:
+        check_policy(run, model)
+        _drive(run, sim, workers, _care(attempts, recycle), model, retry, as_json)
+
+
+def _settings(
+    graph: str,
+    mode: str,
+    rate: float,
+    latency: str,
+    record: str,
+    truth: bool,
+    pictures: str,
+    repeats: int,
+    seed: int,
+) -> Any:
+    from driveproof.drive.plan import DriveSettings, Record, parse_pictures
+    from driveproof.errors import BadInput
+
+    if record not in list(Record):
+        raise BadInput(f"{record} is none", field="--record", hint=", ".join(Record))
+    return DriveSettings(
+        seed=seed,
+        repeats=repeats,
+        rate_hz=rate,
+        latency=latency,
+        graph=graph,
+        mode=mode,
+        record=Record(record),
+        truth=truth,
+        pictures=parse_pictures(pictures),
+    )
+
+
+def _care(attempts: int, recycle: int) -> Care:
+    from driveproof.drive.runner import Care
+
+    return Care(budget=attempts, recycle_after=recycle or None)
+
+
+def _needed(path: Path | None, option: str) -> Path:
+    from driveproof.errors import BadInput
+
+    if path is None:
+        raise BadInput("is missing", field=option)
+    return path
+
+
+def _ids(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _drive(
+    run: RunDirectory,
+    sim: str,
+    workers: int,
+    care: Care,
+    model: ModelServer | None,
+    retry: bool,
+    as_json: bool,
+) -> None:
+    """Drive what is left, with a bar, and say how it ended; exit code 1 if routes are lost."""
+    from driveproof.cli.status import show
+    from driveproof.drive.runner import drive
+    from driveproof.drive.simulators import parse_simulators
+    from driveproof.drive.status import look_at, lost
+
+    simulators = parse_simulators(sim, workers)
+    if retry:
+        run.requeue()
+    with _Bar(run) as bar:
+        drive(run, simulators, care, bar.note, model)
+    reports = look_at(run)
+    show(run, reports, as_json)
+    if lost(reports):
+        raise typer.Exit(1)
+
+
+class _Bar:
+    """A progress bar of routes on stderr."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeRemainingColumn as Left
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left())
+        self._bar = Progress(*columns, console=Console(stderr=True))
+        ended = sum(status.state.ended for _, status in run.statuses())
+        total = len(run.plan.episodes)
+        self._task = self._bar.add_task("driving", total=total, completed=ended)
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def note(self, key: str, status: RouteStatus) -> None:
+        """A route's state has changed."""
+        if status.state.ended:
+            self._bar.advance(self._task)
+        last = status.attempts[-1]
+        if last.reason:
+            self._bar.console.print(f"{key}: {last.ending}: {last.reason}", highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """JSON on stdout."""
+    typer.echo(json.dumps(value, indent=2))

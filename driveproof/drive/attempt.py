@@ -1,0 +1,114 @@
+"""One attempt at an episode, in a process of its own, watched from outside."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Protocol
+
+from driveproof.drive.episode import EpisodeTask, Outcome, drive_episode
+from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE
+from driveproof.drive.states import Ending
+from driveproof.sim.client import ServerLost, Session, SimulatorUnreachable
+
+PATIENCE_S = 300.0
+"""Seconds without a sign of life after which an episode stands still."""
+_LAST_WORDS = 400
+
+
+class Stopped(Exception):
+    """The run is to stop."""
+
+
+class StandsStill(Exception):
+    """The policy has not come back for too long."""
+
+
+class Simulator(Protocol):
+    """Runs jobs with a session, each in a process of its own."""
+
+    def run(
+        self, job: Callable[..., Any], *args: Any, look: Callable[[], None] | None = None
+    ) -> Any:
+        """The result of ``job(session, *args)``; ServerLost or SimulatorUnreachable if the simulator fails."""
+
+
+def attempt(
+    simulator: Simulator,
+    task: EpisodeTask,
+    stop: threading.Event,
+    patience_s: float = PATIENCE_S,
+) -> Outcome:
+    """Drive an episode and say how it ended; whatever dies is an outcome and no exception.
+
+    Parameters
+    ----------
+    stop
+        Ends the attempt when it is set.
+    patience_s
+        Seconds without a sign of life after which the episode is given up. A tick that hangs is noticed earlier, so
+        it is the policy that does not answer.
+    """
+
+    def look() -> None:
+        if stop.is_set():
+            raise Stopped
+        if _silence(task) > patience_s:
+            raise StandsStill
+
+    try:
+        outcome = simulator.run(_job, task, look=look)
+    except (Stopped, KeyboardInterrupt):
+        return Outcome(Ending.INTERRUPTED, "the run was stopped")
+    except StandsStill:
+        served = bool(task.plan.policy.served) or "://" in task.plan.policy.spec
+        ending = Ending.MODEL_SERVER if served else Ending.POLICY
+        return Outcome(ending, f"no decision within {patience_s:g} s")
+    except (ServerLost, SimulatorUnreachable) as error:
+        return Outcome(Ending.SIMULATOR, f"{error}{_last_words(task)}")
+    except (
+        Exception
+    ) as error:  # the driving side itself: nobody else's fault, tried anew and then quarantined
+        return Outcome(
+            Ending.SIMULATOR, f"the driving side failed: {type(error).__name__}: {error}"
+        )
+    assert isinstance(outcome, Outcome)
+    return outcome
+
+
+def _job(session: Session, task: EpisodeTask) -> Outcome:
+    """In the child: drive, with everything that is printed in a log, and end with the parent."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    log = os.open(task.folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    return drive_episode(session, task)
+
+
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def _silence(task: EpisodeTask) -> float:
+    """Seconds since the last sign of life; 0 before the first."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        beat = json.loads((task.folder / HEARTBEAT_FILE).read_text(encoding="utf-8"))
+        return time.time() - float(beat["time"])
+    return 0.0
+
+
+def _last_words(task: EpisodeTask) -> str:
+    """The end of what the child printed, in one line."""
+    with suppress(OSError):
+        text = (task.folder / LOG_FILE).read_text(encoding="utf-8", errors="replace")
+        words = " ".join(text[-_LAST_WORDS:].split())
+        return f"; last words: {words}" if words else ""
+    return ""

@@ -1,0 +1,100 @@
+"""Beginning a run, or going on with one: routes, policy and settings become a plan in a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from driveproof.drive.models import ModelServer
+from driveproof.drive.openers import ADDRESS, answers, asked, facts_of
+from driveproof.drive.plan import DriveSettings, choose_routes, differences, make_plan
+from driveproof.drive.rundir import OtherRun, RunDirectory
+from driveproof.errors import BadInput
+
+WIRE = f"wire:{ADDRESS}"
+OWN_PROCESS = ("transformers:",)
+"""Models that are served by a process of their own, so that it is loaded once and not by every episode."""
+
+
+def served_spec(policy: str, serve: str) -> tuple[str, str]:
+    """The policy's specification, and what a server of ours serves to it ("" for none).
+
+    Raises
+    ------
+    BadInput
+        If both are given and do not belong together.
+    """
+    if serve:
+        if policy and policy != serve:
+            raise BadInput("give --policy or --serve, not both", field="--serve")
+        return WIRE, serve
+    if policy.startswith(OWN_PROCESS):
+        return WIRE, policy
+    if not policy:
+        raise BadInput(
+            "who drives?", field="--policy", hint="expert, random, transformers:FOLDER …"
+        )
+    return policy, ""
+
+
+@contextmanager
+def model_server(served: str) -> Iterator[ModelServer | None]:
+    """The server of a policy for as long as the block lasts; None where nothing is served."""
+    if not served:
+        yield None
+        return
+    with ModelServer(served, lambda url: answers(f"wire:{url}")) as server:
+        yield server
+
+
+def begin_run(
+    out: str | Path,
+    suite: str | Path,
+    policy: str,
+    settings: DriveSettings,
+    *,
+    limit: int | None = None,
+    only: Sequence[str] = (),
+    served: str = "",
+    model: ModelServer | None = None,
+) -> RunDirectory:
+    """The directory of a run, new or the one that is there.
+
+    Parameters
+    ----------
+    policy, served, model
+        As :func:`served_spec` and :func:`model_server` give them.
+
+    Raises
+    ------
+    BadInput
+        If suite, policy or settings are none, or do not fit each other.
+    OtherRun
+        If the directory holds another run.
+    Unreachable
+        If the policy's server does not answer.
+    """
+    routes = choose_routes(suite, limit, only)
+    settings = asked(policy, settings)
+    address = "" if model is None else model.address()
+    facts = facts_of(policy, settings, served, address)
+    return RunDirectory.begin(out, make_plan(suite, routes, facts, settings), suite)
+
+
+def check_policy(run: RunDirectory, model: ModelServer | None) -> None:
+    """Refuse to go on with a run by another policy than began it.
+
+    Raises
+    ------
+    OtherRun
+        If the policy is another one now.
+    BadInput, Unreachable
+        If it cannot be opened.
+    """
+    plan = run.plan
+    address = "" if model is None else model.address()
+    now = facts_of(plan.policy.spec, plan.settings, plan.policy.served, address)
+    found = differences(plan, plan.model_copy(update={"policy": now}))
+    if found:
+        raise OtherRun(f"another policy than began it: {'; '.join(found[:3])}", path=run.path)

@@ -1,0 +1,163 @@
+"""From a policy's specification to whoever sits in the ego: the expert, a driving policy, or a model that talks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+from driveproof.drive.notes import DecisionLog
+from driveproof.drive.plan import DrivePlan, DriveSettings, Episode, PolicyFacts
+from driveproof.drive.seat import ExpertSeat, Seat, guarded
+from driveproof.drive.witness import Witness
+from driveproof.errors import BadInput
+from driveproof.policy.driving import DRIVERS, DrivingPolicy
+from driveproof.policy.registry import KINDS, PolicySettings
+from driveproof.prompts.inputs import Cameras, InputMode, Shown
+from driveproof.reasoning import Privileged, ReasoningGraph, open_graph, open_graph_driver
+
+EXPERT = "expert"
+ADDRESS = "{address}"
+"""Stands in a specification for where a server of ours listens."""
+DEFAULT_GRAPH, DEFAULT_MODE = "action", "camera"
+HEALTH_S = 3.0
+
+
+def parse_mode(text: str) -> InputMode:
+    """A mode of input from words: ``camera``, ``bev`` or ``text``, then ``references``, ``six``, ``history=N``.
+
+    Raises
+    ------
+    BadInput
+        If a word is none of these, or the combination has no meaning.
+    """
+    shown, *more = (text or DEFAULT_MODE).split("+")
+    if shown not in list(Shown):
+        raise BadInput(f"no such mode: {text}", hint="camera, bev or text, as in camera+six")
+    history, cameras, references = 1, Cameras.FRONT, False
+    for word in more:
+        count = re.fullmatch(r"history=([1-9][0-9]?)", word)
+        if count:
+            history = int(count[1])
+        elif word == "six":
+            cameras = Cameras.SIX
+        elif word == "references":
+            references = True
+        else:
+            raise BadInput(f"no such word of a mode: {word}", hint="references, six, history=N")
+    if shown != Shown.CAMERA and (history > 1 or cameras is not Cameras.FRONT):
+        raise BadInput(f"{text}: history and six belong to the mode camera")
+    return InputMode(Shown(shown), references, history, cameras)
+
+
+def talks(spec: str) -> bool:
+    """Whether a specification names a model that has to be asked questions."""
+    kind = spec.partition(":")[0]
+    return kind in KINDS and kind not in DRIVERS
+
+
+def asked(spec: str, settings: DriveSettings) -> DriveSettings:
+    """The settings with graph and mode filled in for who talks, and refused for who does not.
+
+    Raises
+    ------
+    BadInput
+        If graph or mode are given to a policy that does not talk, or are none.
+    """
+    if not talks(spec) and not spec.startswith("wire:"):
+        for name in ("graph", "mode"):
+            if getattr(settings, name):
+                raise BadInput(f"{spec} does not talk and has no {name}", field=name)
+        return settings
+    graph, mode = settings.graph or DEFAULT_GRAPH, settings.mode or DEFAULT_MODE
+    open_graph(graph)
+    parse_mode(mode)
+    return settings.model_copy(update={"graph": graph, "mode": mode})
+
+
+def open_policy(
+    spec: str, settings: DriveSettings, privileged: Privileged | None = None
+) -> DrivingPolicy:
+    """Open a policy that is not the expert; ``privileged`` gives what its mode or graph asks of the simulator.
+
+    Raises
+    ------
+    BadInput
+        If there is no such policy, or it does not fit graph and mode.
+    Unreachable
+        If its server does not answer.
+    """
+    graph: ReasoningGraph = open_graph(settings.graph or DEFAULT_GRAPH)
+    return open_graph_driver(
+        spec,
+        PolicySettings(seed=settings.seed),
+        graph=graph,
+        mode=parse_mode(settings.mode),
+        privileged=privileged,
+    )
+
+
+def facts_of(
+    spec: str, settings: DriveSettings, served: str = "", address: str = ""
+) -> PolicyFacts:
+    """What ``run.json`` says of a policy; the policy is opened for it."""
+    if spec == EXPERT:
+        return PolicyFacts(
+            spec=spec, name=EXPERT, identity={"kind": EXPERT}, privileged=("the expert drives",)
+        )
+    witness = Witness(settings, parse_mode(settings.mode))
+    policy = open_policy(spec.replace(ADDRESS, address), settings, witness)
+    identity = policy.identity()
+    privileged = []
+    told = identity.get("privileged")
+    if isinstance(told, dict):
+        privileged.append(str(told.get("shows")))
+    if settings.truth:
+        privileged.append("the expert's answers are noted, not shown")
+    return PolicyFacts(
+        spec=spec, served=served, name=policy.name, identity=identity, privileged=tuple(privileged)
+    )
+
+
+def make_seat(
+    plan: DrivePlan,
+    episode: Episode,
+    log: DecisionLog,
+    address: str = "",
+    weather: Mapping[str, float] | None = None,
+) -> ExpertSeat | Seat:
+    """Whoever drives an episode; a policy has begun it.
+
+    Raises
+    ------
+    ModelLost, PolicyBroke
+        If the policy cannot begin.
+    """
+    settings, facts = plan.settings, plan.policy
+    if facts.spec == EXPERT:
+        return ExpertSeat(settings, log)
+    spec = facts.spec.replace(ADDRESS, address)
+    mode = parse_mode(settings.mode)
+    witness = Witness(settings, mode, weather) if facts.privileged else None
+    policy = guarded(lambda: open_policy(spec, settings, witness))
+    guarded(lambda: policy.begin(episode.key, episode.seed))
+    return Seat(policy, settings, log, witness, partial(answers, spec))
+
+
+def answers(spec: str) -> bool:
+    """Whether the server that a specification names still answers; true if it names none."""
+    found = re.search(r"https?://[^#\s]+", spec)
+    if found is None:
+        return True
+    base = found[0].rstrip("/")
+    wire = spec.startswith("wire:")
+    url = f"{base}/health" if wire else f"{base}/models"
+    try:
+        with urlopen(url, timeout=HEALTH_S):
+            return True
+    except HTTPError as error:  # whoever refuses is alive
+        return not wire and error.code < 500
+    except OSError:
+        return False

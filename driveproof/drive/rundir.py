@@ -1,0 +1,209 @@
+"""A run's directory: its plan and suite, a folder a route, and claims by which workers share it.
+
+A claim is a lock of the operating system on ``routes/<key>/lock``: it ends with the process that holds it, however
+that ends, so no claim is ever stale. Workers of several hosts need a file system whose locks hold between them.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE
+from driveproof.drive.plan import DrivePlan, Episode, differences, read_plan
+from driveproof.drive.states import STATE_FILE, RouteStatus, read_status, write_status
+from driveproof.errors import UserError
+from driveproof.files import atomic_path, write_json
+from driveproof.sim.routes import RouteSpec, parse_routes
+
+RUN_FILE, SUITE_FILE = "run.json", "suite.xml"
+ATTEMPT = "attempt"
+"""Folder of the attempt that goes on, within the route's; who claims the route next removes it."""
+
+
+CRASH = "crash-"
+"""Begins the names of what the processes of failed attempts printed."""
+
+
+class OtherRun(UserError):
+    """The directory belongs to a run of another suite, policy or other settings."""
+
+
+@dataclass
+class Claim:
+    """The right to drive an episode; a context manager that gives it back."""
+
+    folder: Path
+    episode: Episode
+    _handle: int
+
+    def __enter__(self) -> Claim:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Give it back."""
+        os.close(self._handle)
+
+    @property
+    def status(self) -> RouteStatus:
+        """As the file says."""
+        return read_status(self.folder)
+
+    def write(self, status: RouteStatus) -> RouteStatus:
+        """Write the state; returns it."""
+        write_status(self.folder, status)
+        return status
+
+    def fresh(self) -> Path:
+        """An empty folder for an attempt; what an earlier one left is gone."""
+        folder = self.folder / ATTEMPT
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def publish(self) -> None:
+        """Move what the attempt has made into the route's folder, in place of what is there."""
+        attempt = self.folder / ATTEMPT
+        (attempt / HEARTBEAT_FILE).unlink(missing_ok=True)
+        for old in self.folder.iterdir():
+            if old.name not in ("lock", STATE_FILE, ATTEMPT) and not old.name.startswith(CRASH):
+                shutil.rmtree(old) if old.is_dir() else old.unlink()
+        for made in sorted(attempt.iterdir()):
+            os.replace(made, self.folder / made.name)
+        attempt.rmdir()
+
+    def discard(self, number: int) -> None:
+        """Remove what attempt ``number`` has made, but for what its process printed."""
+        attempt = self.folder / ATTEMPT
+        log = attempt / LOG_FILE
+        if log.exists() and log.stat().st_size:
+            os.replace(log, self.folder / f"{CRASH}{number}.txt")
+        shutil.rmtree(attempt, ignore_errors=True)
+
+
+class RunDirectory:
+    """A run on disk.
+
+    Attributes
+    ----------
+    path, plan
+        Where, and what.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.plan: DrivePlan = read_plan(path / RUN_FILE)
+        self._specs: dict[str, RouteSpec] = {}
+
+    @classmethod
+    def begin(cls, path: str | Path, plan: DrivePlan, suite: str | Path) -> RunDirectory:
+        """Start a run, or go on with it if the directory holds the same one.
+
+        Raises
+        ------
+        OtherRun
+            If it holds another run; says what differs.
+        UserError
+            If it holds something else, or cannot be written.
+        """
+        path = Path(path)
+        if (path / RUN_FILE).exists():
+            run = cls(path)
+            found = differences(run.plan, plan)
+            if found:
+                more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+                raise OtherRun(
+                    f"holds another run: {'; '.join(found[:3])}{more}",
+                    path=path,
+                    hint="choose a new directory",
+                )
+            return run
+        if path.is_dir() and any(
+            item.name not in ("routes", SUITE_FILE) for item in path.iterdir()
+        ):
+            raise UserError("holds something else", path=path, hint="choose a new directory")
+        (path / "routes").mkdir(parents=True, exist_ok=True)
+        with atomic_path(path / SUITE_FILE) as temporary:
+            shutil.copyfile(suite, temporary)
+        write_json(path / RUN_FILE, plan.model_dump(mode="json"))
+        return cls(path)
+
+    def folder(self, episode: Episode) -> Path:
+        """Where an episode's files lie."""
+        return self.path / "routes" / episode.key
+
+    def spec(self, route: str) -> RouteSpec:
+        """A route of the suite."""
+        if not self._specs:
+            self._specs = {spec.key: spec for spec in parse_routes(self.path / SUITE_FILE)}
+        return self._specs[route]
+
+    def statuses(self) -> Iterator[tuple[Episode, RouteStatus]]:
+        """Every episode with its state, in the order of the plan."""
+        for episode in self.plan.episodes:
+            yield episode, read_status(self.folder(episode))
+
+    def claim(self, episode: Episode) -> Claim | None:
+        """The right to drive an episode; None if somebody else has it.
+
+        Raises
+        ------
+        UserError
+            If the file system knows no locks.
+        """
+        folder = self.folder(episode)
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(handle)
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                return None
+            raise UserError(f"cannot be locked: {error.strerror}", path=folder) from None
+        return Claim(folder, episode, handle)
+
+    def claim_next(self) -> Claim | None:
+        """The first episode that is left and that nobody else drives; None if there is none."""
+        for episode, status in self.statuses():
+            claim = None if status.state.ended else self.claim(episode)
+            if claim is None:
+                continue
+            if not claim.status.state.ended:  # it may have ended since the look
+                return claim
+            claim.release()
+        return None
+
+    def requeue(self) -> int:
+        """Put lost routes back into the queue, with the whole budget; how many."""
+        count = 0
+        for episode, status in self.statuses():
+            claim = self.claim(episode) if status.state.ended and not status.state.scored else None
+            if claim is not None:
+                with claim:
+                    claim.write(claim.status.queued_again())
+                    count += 1
+        return count
+
+    @property
+    def over(self) -> bool:
+        """Whether every route has ended."""
+        return all(status.state.ended for _, status in self.statuses())
+
+    def claimed(self, episode: Episode) -> bool:
+        """Whether a living process holds an episode."""
+        if not (self.folder(episode) / "lock").exists():
+            return False
+        claim = self.claim(episode)
+        if claim is None:
+            return True
+        claim.release()
+        return False

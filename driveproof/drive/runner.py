@@ -1,0 +1,159 @@
+"""Workers take routes from a run's queue, each with a simulator of its own, until every route has ended."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from driveproof.drive.attempt import PATIENCE_S, Simulator, attempt
+from driveproof.drive.episode import EpisodeTask, Outcome
+from driveproof.drive.models import ModelServer
+from driveproof.drive.rundir import Claim, RunDirectory
+from driveproof.drive.simulators import HANG_S, Address, open_simulator
+from driveproof.drive.states import Ending, RouteStatus, verdict
+from driveproof.errors import Unreachable
+from driveproof.evaluation.driving.records import RouteState
+
+POLL_S = 0.5
+"""Seconds between two looks at a queue whose last routes others drive."""
+
+
+@dataclass(frozen=True)
+class Care:
+    """How much trouble a run takes; none of it changes a result.
+
+    Attributes
+    ----------
+    budget
+        Crashes after which a route is given up.
+    recycle_after
+        Episodes after which an embedded server is started anew; None for never.
+    hang_s, patience_s
+        Seconds of a tick, and without a sign of life, after which an attempt is given up.
+    """
+
+    budget: int = 3
+    recycle_after: int | None = 25
+    hang_s: float = HANG_S
+    patience_s: float = PATIENCE_S
+
+
+Report = Callable[[str, RouteStatus], None]
+"""Called with a route's key and its state whenever that changes; from any thread."""
+
+
+class Worker:
+    """Takes routes until none is left.
+
+    Parameters
+    ----------
+    simulator
+        Its own.
+    model
+        The server of the policy's model, shared with others; None if there is none of ours.
+    stop
+        Makes it stop.
+    """
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        simulator: Simulator,
+        model: ModelServer | None,
+        stop: threading.Event,
+        care: Care,
+        report: Report,
+    ) -> None:
+        self._run, self._simulator, self._model = run, simulator, model
+        self._stop, self._care, self._report = stop, care, report
+        self._name = f"{socket.gethostname()}:{os.getpid()}"
+
+    def work(self) -> None:
+        """Until every route has ended, or the run is stopped. What others drive is waited for: they may die."""
+        while not self._stop.is_set():
+            claim = self._run.claim_next()
+            if claim is not None:
+                with claim:
+                    self._drive(claim)
+            elif self._run.over:
+                return
+            else:
+                self._stop.wait(POLL_S)
+
+    def _drive(self, claim: Claim) -> None:
+        status = claim.status
+        if status.state is RouteState.RUNNING:  # whoever drove it is gone: nobody holds the claim
+            reason = "the process that drove it died"
+            status = status.ended(time.time(), Ending.INTERRUPTED, reason)
+        while not (status.state.ended or self._stop.is_set()):
+            status = self._attempt(claim, status)
+
+    def _attempt(self, claim: Claim, status: RouteStatus) -> RouteStatus:
+        status = self._note(claim, status.begun(time.time(), self._name))
+        outcome = self._try(claim)
+        status = status.ended(time.time(), outcome.ending, outcome.reason)
+        status = verdict(status, self._care.budget)
+        if outcome.ending in (Ending.COMPLETED, Ending.POLICY):
+            claim.publish()
+        else:
+            claim.discard(len(status.attempts))
+        return self._note(claim, status)
+
+    def _try(self, claim: Claim) -> Outcome:
+        folder = claim.fresh()
+        try:
+            address = "" if self._model is None else self._model.address(self._stop)
+        except Unreachable as error:
+            return Outcome(Ending.MODEL_SERVER, str(error))
+        spec = self._run.spec(claim.episode.route)
+        task = EpisodeTask(self._run.plan, claim.episode, spec, folder, address)
+        return attempt(self._simulator, task, self._stop, self._care.patience_s)
+
+    def _note(self, claim: Claim, status: RouteStatus) -> RouteStatus:
+        claim.write(status)
+        self._report(claim.episode.key, status)
+        return status
+
+
+def drive(
+    run: RunDirectory,
+    simulators: Sequence[Address | None],
+    care: Care,
+    report: Report = lambda key, status: None,
+    model: ModelServer | None = None,
+) -> None:
+    """Drive what is left of a run, one worker a simulator; returns when every route has ended.
+
+    An interrupt stops the workers, puts what they drove back into the queue, and is raised again.
+    """
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def work(address: Address | None) -> None:
+        try:
+            with open_simulator(address, care.hang_s, care.recycle_after) as simulator:
+                Worker(run, simulator, model, stop, care, report).work()
+        except BaseException as error:
+            failures.append(error)
+            stop.set()
+
+    threads = [
+        threading.Thread(target=work, args=(address,), name=f"worker {number}")
+        for number, address in enumerate(simulators)
+    ]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():  # a join without end would not hear an interrupt
+                thread.join(POLL_S)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    if failures:
+        raise failures[0]

@@ -1,0 +1,136 @@
+"""How far a run is: every route with its state, its sign of life, its result and the reasons of what went wrong."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from driveproof.drive.episode import RECORD_FILE
+from driveproof.drive.notes import HEARTBEAT_FILE
+from driveproof.drive.plan import Episode
+from driveproof.drive.rundir import ATTEMPT, RunDirectory
+from driveproof.drive.states import RouteStatus
+from driveproof.evaluation.driving.records import RouteRecord, RouteState, read_record
+from driveproof.evaluation.driving.route_score import Variant
+from driveproof.evaluation.driving.runs import read_run
+from driveproof.evaluation.driving.scores import DrivingScores, driving_scores
+
+
+@dataclass(frozen=True)
+class RouteReport:
+    """A route of a run.
+
+    Attributes
+    ----------
+    episode, status
+        Which, and where it stands.
+    alive
+        Whether somebody drives it now; a running route that nobody drives was left behind and is done again.
+    heartbeat
+        Of the attempt that goes on: seconds since, simulated seconds, completion, decisions.
+    record
+        What came of it; None if there is none.
+    """
+
+    episode: Episode
+    status: RouteStatus
+    alive: bool = False
+    heartbeat: dict[str, Any] | None = None
+    record: RouteRecord | None = None
+
+    @property
+    def state(self) -> RouteState:
+        """Its state; a route that was left behind is queued."""
+        left = self.status.state is RouteState.RUNNING and not self.alive
+        return RouteState.QUEUED if left else self.status.state
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        record = self.record
+        row: dict[str, Any] = {
+            "route": self.episode.route,
+            "repeat": self.episode.repeat,
+            "state": self.state.value,
+            "reason": self.status.reason,
+            "attempts": [one.model_dump(mode="json") for one in self.status.attempts],
+        }
+        if self.heartbeat is not None:
+            row["heartbeat"] = self.heartbeat
+        if record is not None:
+            row |= {
+                "status": record.status,
+                "success": record.success,
+                "completion": record.completion,
+                "infractions": [one.kind.value for one in record.failures],
+                "game_s": record.game_s,
+            }
+        return row
+
+
+def look_at(run: RunDirectory) -> list[RouteReport]:
+    """All routes of a run, in its order."""
+    return [_report(run, episode, status) for episode, status in run.statuses()]
+
+
+def records_of(run: RunDirectory) -> list[RouteRecord]:
+    """The records of all routes that have ended, in the order of the run."""
+    return [one.record for one in look_at(run) if one.record is not None]
+
+
+def totals(reports: list[RouteReport]) -> dict[str, int]:
+    """How many routes stand in each state, all states named."""
+    found = Counter(report.state for report in reports)
+    return {state.value: found.get(state, 0) for state in RouteState}
+
+
+def lost(reports: list[RouteReport]) -> list[RouteReport]:
+    """Routes that ended without saying anything about the policy."""
+    return [report for report in reports if report.state.ended and not report.state.scored]
+
+
+def scores_of(run: RunDirectory) -> dict[str, Any] | None:
+    """Both variants of the scores of what has ended; None before anything has."""
+    found = read_run(run.path)
+    if not found.records:
+        return None
+    return {
+        variant.value: _summary(
+            driving_scores(
+                found.records,
+                found.expected,
+                variant,
+                losses=found.losses,
+                repeats=found.repeats,
+            )
+        )
+        for variant in Variant
+    }
+
+
+def _summary(scores: DrivingScores) -> dict[str, Any]:
+    names = ("driving_score", "success_rate", "efficiency", "comfort", "ability_mean")
+    return {name: asdict(getattr(scores, name)) for name in names} | {
+        "abilities": {name: asdict(found) for name, found in scores.abilities.items()}
+    }
+
+
+def _report(run: RunDirectory, episode: Episode, status: RouteStatus) -> RouteReport:
+    folder = run.folder(episode)
+    if status.state is RouteState.RUNNING and run.claimed(episode):
+        return RouteReport(episode, status, alive=True, heartbeat=_heartbeat(folder))
+    record = None
+    if status.state.scored:
+        record = read_record(folder / RECORD_FILE)
+    return RouteReport(episode, status, record=record)
+
+
+def _heartbeat(folder: Path) -> dict[str, Any] | None:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        beat = json.loads((folder / ATTEMPT / HEARTBEAT_FILE).read_text(encoding="utf-8"))
+        return {**beat, "age_s": round(time.time() - float(beat.pop("time")), 1)}
+    return None
