@@ -277,7 +277,8 @@ class _Suite:
         absent = not there.all() and self.variant is Variant.BENCH2DRIVE
         if absent or not there.any():
             return Estimate(None, None, None, 0, lost)
-        totals, counts = totals[:, there], counts[:, there]
+        known = counts.sum(axis=1) > 0  # a draw of lost routes alone would say nothing
+        totals, counts = totals[known][:, there], counts[known][:, there]
         rng, groups = np.random.default_rng(self.seed), len(totals)
         draws = rng.multinomial(groups, np.full(groups, 1 / groups), size=RESAMPLES)
         drawn = draws @ counts
