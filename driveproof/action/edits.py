@@ -28,6 +28,8 @@ REACH_M = 150.0
 """How far ahead a lane is followed."""
 OVERLAP_M = 1.5
 """A lane along the way is the ego's unless another one is nearer by so much."""
+LEAVES_M = 8.0
+"""A lane that comes to lie so much farther from the route than where the ego is leads elsewhere."""
 OFF_WAY_M = 1.0
 """Farther beside the way the ego is not on it."""
 BESIDE_LANE_M = 0.3
@@ -51,11 +53,15 @@ def restored(way: Way, route: Way, index: int, over: int) -> Way:
     return blend(way, route.points[index:end], index, end, over)
 
 
-def edit(way: Way, key: DirectionKey, town: TownMap, pose: Pose, index: int, over: int) -> Way:
+def edit(
+    way: Way, route: Way, key: DirectionKey, town: TownMap, pose: Pose, index: int, over: int
+) -> Way:
     """Bend ``way`` as ``key`` says.
 
     Parameters
     ----------
+    route
+        The way as it was before any key bent it.
     pose
         x, y, heading of the ego's centre, world frame.
     index
@@ -65,25 +71,33 @@ def edit(way: Way, key: DirectionKey, town: TownMap, pose: Pose, index: int, ove
     """
     match key:
         case DirectionKey.FOLLOW_LANE:
-            return _onto(way, town, pose, index, over, 0, 0.0)
+            return _onto(way, route, town, pose, index, over, 0, 0.0)
         case DirectionKey.CHANGE_LANE_LEFT:
-            return _onto(way, town, pose, index, over, 1, 0.0)
+            return _onto(way, route, town, pose, index, over, 1, 0.0)
         case DirectionKey.CHANGE_LANE_RIGHT:
-            return _onto(way, town, pose, index, over, -1, 0.0)
+            return _onto(way, route, town, pose, index, over, -1, 0.0)
         case DirectionKey.DEVIATE_LEFT:
-            return _onto(way, town, pose, index, over, 0, DEVIATION_M)
+            return _onto(way, route, town, pose, index, over, 0, DEVIATION_M)
         case DirectionKey.DEVIATE_RIGHT:
-            return _onto(way, town, pose, index, over, 0, -DEVIATION_M)
+            return _onto(way, route, town, pose, index, over, 0, -DEVIATION_M)
         case _:
             return way
 
 
 def _onto(
-    way: Way, town: TownMap, pose: Pose, index: int, over: int, side: int, offset: float
+    way: Way,
+    route: Way,
+    town: TownMap,
+    pose: Pose,
+    index: int,
+    over: int,
+    side: int,
+    offset: float,
 ) -> Way:
     """Lead the way onto the lane ``side`` lanes to the left of the ego's, ``offset`` metres left of its middle.
 
-    Sides are those of the way's direction: seen from a vehicle that stands the wrong way round they are swapped.
+    Sides are those of the way's direction: seen from a vehicle that stands the wrong way round they are swapped. Where
+    the lane ends or leads away from the route the way returns to the route.
     """
     end = min(way.before_turn(index), index + round(REACH_M / STEP_M))
     if end <= index or way.in_junction[index]:
@@ -93,9 +107,10 @@ def _onto(
         shifted = way.points.copy()
         shifted[index:end] += beside * _normals(way.headings[index:end])
         way = way.moved(shifted)
-    part = way.points[index:end]
-    line = _lane_line(town, pose, float(way.headings[index]), side)
+    part = route.points[index:end]
+    line = _lane_line(town, pose, float(way.headings[index]), side, part)
     if line is None:
+        part = way.points[index:end]
         target = part + (side * BESIDE_M + offset) * _normals(way.headings[index:end])
     else:
         s, _ = line.project(part)
@@ -103,13 +118,19 @@ def _onto(
         if not inside.any():
             return way
         last = int(np.flatnonzero(inside)[-1]) + 1
-        part, s, end = part[:last], s[:last], index + last
+        apart = np.hypot(*(line.at(s[:last]) - part[:last]).T)
+        leaves = np.flatnonzero(apart > apart[0] + LEAVES_M)
+        last = int(leaves[0]) if len(leaves) else last
+        s, end = s[:last], index + last
         target = line.at(s) + offset * _normals(line.heading(s))
-    return blend(way, target, index, end, over)
+    return blend(way, target, index, end, over, back=route.points)
 
 
-def _lane_line(town: TownMap, pose: Pose, along: float, side: int) -> Polyline | None:
-    """Centre of the lane beside the ego's, in the direction ``along``; None off the road or where there is none."""
+def _lane_line(town: TownMap, pose: Pose, along: float, side: int, route: Float) -> Polyline | None:
+    """Centre of the lane beside the ego's, in the direction ``along``; None off the road or where there is none.
+
+    Where it forks, the branch nearest to the points ``route`` ``[N, 2]`` is taken.
+    """
     lanes = town.lanes
     lane, distance = _lane_under(town, pose, along)
     if distance > ON_LANE_M:
@@ -122,7 +143,7 @@ def _lane_line(town: TownMap, pose: Pose, along: float, side: int) -> Polyline |
             return None
         same = bool((lanes.left_same if left else lanes.right_same)[lane])
         lane, reverse = beside, reverse == same
-    return _chain(town, lane, reverse, pose)
+    return _chain(town, lane, reverse, pose, route)
 
 
 def _lane_under(town: TownMap, pose: Pose, along: float) -> tuple[int, float]:
@@ -149,7 +170,7 @@ def _against(town: TownMap, pose: Pose, lane: int, along: float) -> bool:
     return bool(np.cos(float(line.heading(float(s))) - along) < 0.0)
 
 
-def _chain(town: TownMap, lane: int, reverse: bool, pose: Pose) -> Polyline | None:
+def _chain(town: TownMap, lane: int, reverse: bool, pose: Pose, route: Float) -> Polyline | None:
     """The lane and what follows it beyond a pose, straight over junctions, against its direction if ``reverse``."""
     lanes = town.lanes
     parts: list[Float] = []
@@ -162,21 +183,25 @@ def _chain(town: TownMap, lane: int, reverse: bool, pose: Pose) -> Polyline | No
         points = lanes.centre[lanes.points(following), :2]
         parts.append(points[::-1] if reverse else points)
         length += float(lanes.length[following])
-        following = _next(town, following, reverse)
+        following = _next(town, following, reverse, route)
     try:
         return Polyline(np.concatenate(parts))
     except ValueError:  # a lane section of no length
         return None
 
 
-def _next(town: TownMap, lane: int, reverse: bool) -> int | None:
+def _next(town: TownMap, lane: int, reverse: bool, route: Float) -> int | None:
     lanes = town.lanes
     found = (lanes.predecessors if reverse else lanes.successors)(lane).tolist()
     free = [n for n in found if lanes.junction[n] < 0]
-    if free:
-        return int(free[0])
-    straight = min(found, key=lambda n: abs(_turn(town, n)), default=None)
-    return straight if straight is not None and abs(_turn(town, straight)) < STRAIGHT_RAD else None
+    straight = [n for n in found if abs(_turn(town, n)) < STRAIGHT_RAD]
+    return min(free or straight, key=lambda n: _apart(town, n, route), default=None)
+
+
+def _apart(town: TownMap, lane: int, route: Float) -> float:
+    """Metres from the middle of a lane to the nearest of some points."""
+    line = town.lanes.polyline(lane)
+    return float(np.hypot(*(route - line.at(line.length / 2.0)).T).min())
 
 
 def _turn(town: TownMap, lane: int) -> float:

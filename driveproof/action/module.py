@@ -117,7 +117,7 @@ class ActionModule:
         if direction is not None and direction not in JUNCTION_KEYS:
             pose = (ego.x, ego.y, ego.heading)
             over = swing(ego.speed, wide=self.flowing)
-            self.way = edit(self.way, direction, self.town, pose, index, over)
+            self.way = edit(self.way, self.route, direction, self.town, pose, index, over)
         elif self._raw_steer is not None and self._raw_steer[0] is None:
             self.way = restored(self.way, self.route, index, swing(ego.speed, wide=self.flowing))
         speed = keys.speed or SpeedKey.KEEP

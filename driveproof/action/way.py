@@ -91,23 +91,30 @@ class Way:
         return replace(self, points=points)
 
 
-def blend(way: Way, target: Float, begin: int, end: int, over: int) -> Way:
+def blend(
+    way: Way, target: Float, begin: int, end: int, over: int, back: Float | None = None
+) -> Way:
     """Lead the points ``begin`` to ``end`` over to ``target`` ``[end - begin, 2]``, by a cosine at both ends.
 
     Parameters
     ----------
     over
         Points over which the way swings out, and back where it goes on behind ``end``.
+    back
+        ``[N, 2]`` points to which it swings back and which it has behind ``end``; None are its own.
     """
     count = end - begin
     if count <= 0:
         return way
+    back = way.points if back is None else back
     k = np.arange(count)
-    share = _swing(k, over)
-    if end < len(way):
-        share = np.minimum(share, _swing(count - 1 - k, over))
+    out = _swing(k, over)[:, None]
     points = way.points.copy()
-    points[begin:end] += share[:, None] * (target - points[begin:end])
+    points[begin:end] += out * (target - points[begin:end])
+    if end < len(way):
+        rest = _swing(count - 1 - k, over)[:, None]
+        points[begin:end] = back[begin:end] + rest * (points[begin:end] - back[begin:end])
+    points[end:] = back[end:]
     return way.moved(points)
 
 

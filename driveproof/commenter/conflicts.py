@@ -46,6 +46,8 @@ class Conflict:
         Why, and the ego's own move that leads to it.
     distance, time
         Metres along the ego's path to the place; seconds until the other is there (0 if it is there now).
+    nearest
+        Metres along the path to the place nearest to the ego that the other sweeps over while it is on the path.
     """
 
     row: int
@@ -53,6 +55,7 @@ class Conflict:
     ego_move: t.EgoMove
     distance: float
     time: float
+    nearest: float
 
 
 def find_conflicts(context: Context, facts: dict[int, Moving] | None = None) -> list[Conflict]:
@@ -84,13 +87,13 @@ def _conflict(context: Context, row: int, agent: Agent, about: Moving) -> Confli
     inside = abs(lateral) < reach + MARGIN_M
     if inside and 0.0 < s < LEAD_REACH_M:
         if agent.kind == "walker":
-            return Conflict(row, t.ConflictReason.CROSSING_ROAD, move, s, 0.0)
+            return Conflict(row, t.ConflictReason.CROSSING_ROAD, move, s, 0.0, s)
         if about.course is t.Course.OPPOSITE and abs(agent.speed) > 0.5:
-            return Conflict(row, t.ConflictReason.ONCOMING_IN_LANE, move, s, 0.0)
+            return Conflict(row, t.ConflictReason.ONCOMING_IN_LANE, move, s, 0.0, s)
         if about.course is t.Course.SAME:
-            return Conflict(row, t.ConflictReason.AHEAD_IN_LANE, move, s, 0.0)
+            return Conflict(row, t.ConflictReason.AHEAD_IN_LANE, move, s, 0.0, s)
     if about.intent is t.Intent.CUTTING_IN and 0.0 < s < LEAD_REACH_M:
-        return Conflict(row, t.ConflictReason.CUTTING_IN, move, s, 0.0)
+        return Conflict(row, t.ConflictReason.CUTTING_IN, move, s, 0.0, s)
     turning = context.frame.command_near in (Command.LEFT, Command.RIGHT)
     behind = about.course is t.Course.SAME and context.local[row][0] < 0.0
     if abs(agent.speed) < 0.3 or (behind and not turning):  # who overtakes has to mind the ego
@@ -115,11 +118,15 @@ def _crossing(
     meet = np.flatnonzero(inside & soon)
     if not len(meet):
         return None
-    distance, time = float(along[meet[0]]), float(_TIMES[meet[0]])
+    first = int(meet[0])
+    distance, time = float(along[first]), float(_TIMES[first])
+    gone = np.flatnonzero(~inside[first:])
+    sweep = along[first : first + int(gone[0])] if len(gone) else along[first:]
+    nearest = float(sweep.min())
     move = _ego_move(context, distance)
     if agent.kind == "walker":
-        return Conflict(row, t.ConflictReason.CROSSING_ROAD, move, distance, time)
-    return Conflict(row, _why(context, about, move), move, distance, time)
+        return Conflict(row, t.ConflictReason.CROSSING_ROAD, move, distance, time, nearest)
+    return Conflict(row, _why(context, about, move), move, distance, time, nearest)
 
 
 def predict(agent: Agent, yaw_rate: float) -> Float:

@@ -29,6 +29,10 @@ ROLLING_MPS, GAIN_MPS = 1.5, 1.5
 CLEAR_M, TOO_NEAR_M = 0.1, 3.0
 """Sideways distance at which one is past, and the gap below which one no longer swings round."""
 FLOW_REACH_M = 40.0
+QUEUE_MPS, QUEUE_CRAWL_MPS, QUEUE_REACH_M = 8.0, 3.0, 45.0
+"""Speed at which one passes a queue beside, speed up to which others queue, and how far ahead one looks for them."""
+BESIDE_M = (1.8, 4.5)
+"""Sideways distances of who is in the lane beside."""
 _TURNS = {
     Command.LEFT: DirectionKey.TURN_LEFT,
     Command.RIGHT: DirectionKey.TURN_RIGHT,
@@ -181,10 +185,26 @@ def _target(context: Context, limit: float | None) -> float:
     wanted = HIGHWAY_MPS if road.highway and math.isinf(road.to_junction) else DEFAULT_MPS
     if context.frame.scenario in FLOWING:
         wanted = max(wanted, min(_flow(context), HIGHWAY_MPS))
+    if _queue_beside(context):
+        wanted = min(wanted, QUEUE_MPS)
     turning = context.frame.command_near in (Command.LEFT, Command.RIGHT)
     if turning and (road.in_junction or road.to_junction < 12.0):
         wanted = TURN_MPS
     return min(wanted, 0.95 * limit) if limit is not None else wanted
+
+
+def _queue_beside(context: Context) -> bool:
+    """Whether vehicles stand or crawl in a lane beside the ego's, one of whom may pull out."""
+    return any(
+        agent.kind == "vehicle"
+        and abs(agent.speed) < QUEUE_CRAWL_MPS
+        and abs(heading) < math.radians(45.0)
+        and 0.0 < x < QUEUE_REACH_M
+        and BESIDE_M[0] < abs(context.lane_place(row)[1]) < BESIDE_M[1]
+        for row, (agent, (x, _, heading)) in enumerate(
+            zip(context.frame.agents, context.local.tolist(), strict=True)
+        )
+    )
 
 
 def _flow(context: Context) -> float:

@@ -99,6 +99,7 @@ def pass_obstruction(context: Context, obstruction: Obstruction | None) -> Move:
     if _oncoming_lane(road.left) and 1 in wide:
         beside = beside_is_free(context, 1, obstruction.rows)
         free_way = oncoming_is_free(context, 1, obstruction.end)
+        close = close and obstruction.begin < road.to_junction
         now = close and beside and free_way
         postponed = (
             None

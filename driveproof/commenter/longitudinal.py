@@ -55,6 +55,10 @@ PASSED = frozenset(
     }
 )
 """Causes of moves that one waits for before an obstruction."""
+CHANGE_ROOM_M = 18.0
+"""So far before a junction a commanded lane change has to begin; until then one waits for a gap."""
+COMMANDED = frozenset({t.ManeuverCause.COMMAND, t.ManeuverCause.HIGHWAY_COMMAND})
+"""Causes of lane changes that the route needs."""
 CURVE_ACCEL = 2.5
 """Sideways acceleration at which curves are taken, m/s²."""
 
@@ -281,9 +285,15 @@ def _meetings(context: Context, conflicts: list[Conflict]) -> Iterator[Brake]:
             reason = t.Reason.BICYCLE
         if _has_priority(context, conflict) or gap < -1.0:
             continue
+        gap -= conflict.distance - conflict.nearest  # one stops before all that it sweeps over
         wish = _before(context, max(gap, 0.0), 0.0, reason, (conflict.row,), buffer=2.5)
         if wish is not None:
             yield wish
+
+
+def _some(wish: Brake | None) -> Iterator[Brake]:
+    if wish is not None:
+        yield wish
 
 
 def _only(wish: Brake | None, reason: t.Reason) -> Iterator[Brake]:
@@ -304,6 +314,11 @@ def _waiting(context: Context, move: Move) -> Iterator[Brake]:
     """Waiting before what cannot be passed yet."""
     if move.cause is t.ManeuverCause.PARKING_EXIT and not move.now:
         yield Brake(t.Braking.STOP, t.Reason.WAITING_TO_CHANGE_LANE, urgency=1.0)
+    if move.cause in COMMANDED and move.postponed is t.Postponement.LANE_OCCUPIED:
+        room = context.road.to_junction - context.frame.ego.length / 2.0 - CHANGE_ROOM_M
+        yield from _some(
+            _before(context, max(room, 0.0), 0.0, t.Reason.WAITING_TO_CHANGE_LANE, buffer=0.0)
+        )
     if not move.needed or not move.rows:
         return
     impossible = move.maneuver is t.Maneuver.CANNOT_PASS
@@ -321,6 +336,4 @@ def _waiting(context: Context, move: Move) -> Iterator[Brake]:
     speed, buffer = 0.0, 7.0
     if creeping:
         speed, buffer = (CREEP_MPS, 6.0) if gap > CREEP_TO_M else (0.0, 3.0)
-    wish = _before(context, max(gap, 0.0), speed, reason, move.rows, buffer=buffer)
-    if wish is not None:
-        yield wish
+    yield from _some(_before(context, max(gap, 0.0), speed, reason, move.rows, buffer=buffer))

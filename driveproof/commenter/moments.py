@@ -13,6 +13,7 @@ from driveproof.commenter.dataset import AnswerRow, read_answers
 from driveproof.commenter.frame import Frame
 from driveproof.commenter.inputs import marks_of
 from driveproof.errors import BadInput
+from driveproof.files import read_json
 from driveproof.prompts.asking import compose_question
 from driveproof.prompts.inputs import InputMode, Shown
 from driveproof.prompts.messages import Message
@@ -152,3 +153,20 @@ def _moment(clip: str, path: Path, frame: Frame, rows: tuple[AnswerRow, ...]) ->
         ImageRef(str(path), FRONT.format(clip=clip, frame=frame.index)),
         rows,
     )
+
+
+def clips_of_split(path: str | Path, split: str) -> list[str]:
+    """Names of the clips of a split of ``splits.json`` (scene key → split), sorted.
+
+    Raises
+    ------
+    BadInput
+        If the file is no such table, or no clip is in the split.
+    """
+    content = read_json(path)
+    if not isinstance(content, dict):
+        raise BadInput("expected an object from scene key to split", path=path)
+    clips = sorted(key.rpartition("/")[2] for key, value in content.items() if value == split)
+    if not clips:
+        raise BadInput(f"no clip of the split {split}", path=path)
+    return clips

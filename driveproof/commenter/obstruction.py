@@ -13,6 +13,7 @@ from driveproof.commenter.signs import Signs
 from driveproof.questions import ObjectKind
 from driveproof.questions import terms as t
 from driveproof.questions.objects import EMERGENCY
+from driveproof.scene import Command
 
 MIN_REACH_M, REACH_S = 35.0, 3.5
 STANDING_MPS = 0.3
@@ -41,6 +42,7 @@ _BY_SCENARIO = {
     "ParkedObstacle": t.ManeuverCause.PARKED_VEHICLE,
     "VehicleOpensDoor": t.ManeuverCause.OPEN_DOOR,
 }
+TURNS = (Command.LEFT, Command.RIGHT)
 _WORKS = frozenset({ObjectKind.CONSTRUCTION_CONE, ObjectKind.CONSTRUCTION_WARNING})
 
 
@@ -130,6 +132,8 @@ def _blocks(context: Context, row: int, reach: float, signs: Signs) -> bool:
         or abs(agent.z - ego.z) > 4.0
     ):
         return False
+    if s - agent.length / 2.0 > context.road.to_junction and context.frame.command_near in TURNS:
+        return False  # it stands behind a turn: nothing to pass before that
     _, _, low, high = _extent(context, row)
     half = ego.width / 2.0 + CLEARANCE_M / 2.0
     if low > half or high < -half:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from driveproof.scene import Command, LightState
 from driveproof.sim.criteria import InfractionKind
 from driveproof.sim.drivers import Path
@@ -12,10 +14,15 @@ from driveproof.sim.drivers.fleet import random_vehicle, random_walker
 from driveproof.sim.drivers.walks import Walk
 from driveproof.sim.scenarios.base import Scenario, Setting
 from driveproof.sim.scenarios.cast import Puppet
-from driveproof.sim.scenarios.places import Places
+from driveproof.sim.scenarios.places import Conflict, Places, meeting
+from driveproof.sim.scenarios.streams import keep_pace, stream
 
 BLOCKER = "static.prop.vendingmachine"
 BICYCLES = ("vehicle.bh.crossbike", "vehicle.diamondback.century", "vehicle.gazelle.omafiets")
+ASIDE_M = 1.0
+"""Metres from the edge of the lane to the middle of a parked car, which just does not reach into it."""
+FLOW_MPS, BACK_M = 4.5, 40.0
+"""Speed of bicycles of a flow, and how far before its beginning they may come from."""
 BEHIND_M = 1.3
 """Metres by which the pedestrian stands behind what hides it."""
 
@@ -94,7 +101,7 @@ class ParkingCrossingPedestrian(DynamicObjectCrossing):
         context = self.context
         for back in (3.9, 10.0):
             model = random_vehicle(context.rng, "car")
-            pose = context.pose(self.s - back, self.side * (edge + 0.7))
+            pose = context.pose(self.s - back, self.side * (edge + ASIDE_M))
             actor = context.vehicle("blocker", model.type_id, pose, z, colour=model.colour)
             context.cast.park(actor)
 
@@ -216,9 +223,39 @@ class VehicleTurningRoute(Scenario):
 class CrossingBicycleFlow(VehicleTurningRoute):
     """A row of bicycles crosses the road into which the ego turns."""
 
+    def prepare(self) -> None:
+        """As with one bicycle, unless a route file says where the row comes from: then only the light is green."""
+        self.flow = self._named()
+        if self.flow is None:
+            super().prepare()
+        else:
+            self.context.hold_lights(self.context.crossing(), LightState.GREEN)
+
     def line_up(self) -> list[Puppet]:
         """Four of them, one behind the other."""
         return [self.bicycle(4.5 * number) for number in range(4)]
+
+    def story(self) -> Iterator[None]:
+        """They cross when the ego comes."""
+        if self.flow is None:
+            yield from super().story()
+            return
+        context, flow = self.context, self.flow
+        first, model = context.expected(flow.ego_s), BICYCLES[1]
+        row = stream(context, flow.path, flow.s, first, FLOW_MPS, [2.5] * 3, "crosser", model)
+        yield from keep_pace(context, row, flow.s, flow.ego_s, FLOW_MPS, 0.0)
+        yield from self.ego_past(flow.ego_s)
+
+    def _named(self) -> Conflict | None:
+        """The straight way of the bicycles that a route file names; None if it names none."""
+        context = self.context
+        begin, end = context.at("start_actor_flow"), context.at("end_actor_flow")
+        if begin is None or end is None:
+            return None
+        start, goal = np.array([begin.x, begin.y]), np.array([end.x, end.y])
+        back = (goal - start) * BACK_M / max(float(np.hypot(*(goal - start))), 1.0)
+        way = Path.of([start - back, goal + back], z=context.height(context.crossing().end))
+        return meeting(context.path, context.trigger, way)
 
 
 class VehicleTurningRoutePedestrian(_Pedestrians):

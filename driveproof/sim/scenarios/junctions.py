@@ -18,11 +18,9 @@ from driveproof.sim.scenarios.places import (
     crossing_at,
     sides_of,
 )
-from driveproof.sim.scenarios.streams import stream
+from driveproof.sim.scenarios.streams import TOO_LATE_S, keep_pace, stream
 
 TURNS = (Command.LEFT, Command.RIGHT)
-TOO_LATE_S = 2.4
-"""Seconds before the ego from which the others no longer keep pace with it."""
 EARLY_M = 60.0
 """Metres before a junction from which a red light is told of."""
 SHORTEST_M = 20.0
@@ -100,15 +98,25 @@ class _AtJunction(Scenario):
 
 
 class _Stream(_AtJunction):
-    """A stream of vehicles crosses or joins the ego's way and has priority."""
+    """A stream of vehicles crosses or joins the ego's way and has priority.
 
+    ``alone`` says that a route may also lead where nobody can come: the turn itself is what it tests.
+    """
+
+    alone: ClassVar[bool] = False
     count: ClassVar[int] = 4
     gap_m: ClassVar[tuple[float, float]] = (9.0, 13.0)
 
     def story(self) -> Iterator[None]:
         """The stream is in the junction when the ego gets there."""
         context = self.context
-        conflict = self.conflict()
+        try:
+            conflict = self.conflict()
+        except NoPlace:
+            if not self.alone:
+                raise
+            yield from self.through()
+            return
         speed = min(context.number("flow_speed", 8.0), 12.0)
         low, high = context.interval("source_dist_interval", self.gap_m)
         gaps = [context.uniform(min(low, 14.0), min(high, 14.0)) for _ in range(self.count - 1)]
@@ -117,14 +125,7 @@ class _Stream(_AtJunction):
         late = context.uniform(0.0, 0.3) + (0.5 if conflict.joins else 0.0)
         first = context.expected(conflict.ego_s) + late
         vehicles = stream(context, conflict.path, conflict.s, first, speed, gaps)
-        while not context.arrives(conflict.ego_s, TOO_LATE_S):
-            left = conflict.s - vehicles[0].s
-            wanted = left / (context.expected(conflict.ego_s) + late)
-            for vehicle in vehicles:
-                vehicle.speed = min(max(wanted, 0.7 * speed), 1.3 * speed)
-            yield
-        for vehicle in vehicles:
-            vehicle.speed = speed
+        yield from keep_pace(context, vehicles, conflict.s, conflict.ego_s, speed, late)
         yield from self.through()
 
 
@@ -139,6 +140,7 @@ class SignalizedJunctionLeftTurn(_Stream):
 class VanillaSignalizedTurnEncounterGreenLight(_Stream):
     """Left turn on green; one vehicle comes towards the ego."""
 
+    alone = True
     commands = (Command.LEFT,)
     sides = ("oncoming",)
     others = AHEAD
@@ -180,6 +182,7 @@ class EnterActorFlow(_Stream):
 class VanillaNonSignalizedTurn(_Stream):
     """Turn at a junction without lights and signs; somebody crosses."""
 
+    alone = True
     controls = ("none", "yield")
     commands = TURNS
     sides = ("left", "right", "oncoming")

@@ -103,13 +103,23 @@ class MergerIntoSlowTraffic(Scenario):
     def story(self) -> Iterator[None]:
         """A row of slow vehicles is in that lane when the ego comes."""
         context = self.context
-        change = _change(context.path)
-        path, meet = beside_path(context, change)
+        path, meet, ego_s = self._lane()
         speed = min(context.number("flow_speed", 4.0), 4.5)
         gaps = [context.uniform(9.0, 12.0) for _ in range(3)]
-        first = max(context.expected(change.end) - 2.5, 1.0)
+        first = max(context.expected(ego_s) - 2.5, 1.0)
         stream(context, path, meet, first, speed, gaps)
         yield from self.ego_past(context.path.length - 25.0)
+
+    def _lane(self) -> tuple[Path, float, float]:
+        """The lane of the traffic, where on it and on the ego's way they meet: where the way changes lanes, or where a
+        route file's flow joins it."""
+        context = self.context
+        if not context.path.changes:
+            named = context.named_way(context.trigger)
+            if named is not None:
+                return named.path, named.s, named.ego_s
+        change = _change(context.path)
+        return *beside_path(context, change), change.end
 
 
 class SequentialLaneChange(Scenario):
@@ -159,6 +169,7 @@ class ParkingExit(Scenario):
         context = self.context
         ego = context.ego
         s = context.path.project(ego.x, ego.y)
+        context.trigger = min(context.trigger, s)  # the ego stands until it may drive
         x, y = context.path.point(s)
         aside = -float(np.hypot(ego.x - x, ego.y - y))
         if aside > -1.0:  # a route file starts in the lane

@@ -13,7 +13,7 @@ from driveproof.sim.drivers.fleet import CONE, random_vehicle
 from driveproof.sim.scenarios.base import Scenario, Setting
 from driveproof.sim.scenarios.crossings import BICYCLES
 from driveproof.sim.scenarios.cut_ins import swerve
-from driveproof.sim.scenarios.places import Places
+from driveproof.sim.scenarios.places import NoPlace, Places
 from driveproof.sim.scenarios.streams import stream
 
 POLICE = "vehicle.dodge.charger_police_2020"
@@ -70,9 +70,12 @@ class Blocked(Scenario):
             context.criteria.allow_wrong_way(False)
 
     def oncoming(self) -> None:
-        """A few vehicles that come towards the ego, the first when it gets to the obstacle."""
+        """A few vehicles that come towards the ego, the first when it gets to the obstacle; nobody on a one-way road."""
         context = self.context
-        path, meet = context.oncoming(self.s, 200.0)
+        try:
+            path, meet = context.oncoming(self.s, 200.0)
+        except NoPlace:
+            return
         low, high = context.interval("frequency", (25.0, 45.0))
         gaps = [context.uniform(min(low, 60.0), min(high, 60.0)) for _ in range(2)]
         stream(context, path, meet, context.expected(self.s), 8.0, gaps)

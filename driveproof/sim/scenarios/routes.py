@@ -83,6 +83,10 @@ class RouteShow:
         """All actors that came."""
         return [number for scenario in self.playing.values() for number in scenario.actor_ids]
 
+    def begin(self) -> None:
+        """Set up what is near from the first moment on: it may move the ego, as out of a parking place."""
+        self.step(self.stage.session.state)
+
     def step(self, state: WorldState) -> dict[int, Any]:
         """Set up what is near, and let all stories go on."""
         ego = state.actors[self.stage.ego_id]
@@ -214,6 +218,7 @@ def run_route(
     try:
         route = start_route(stage, spec)
         show = RouteShow.of(stage, route, spec, seed)
+        show.begin()
         stage.play(show, watch)
     finally:
         stage.clear(show.actor_ids if show is not None else ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from driveproof.sim.client import SpawnBlocked
 from driveproof.sim.drivers import Path
@@ -11,6 +11,8 @@ from driveproof.sim.scenarios.cast import Puppet
 from driveproof.sim.scenarios.context import Context
 from driveproof.sim.scenarios.places import NoPlace
 
+TOO_LATE_S = 2.4
+"""Seconds before the ego from which the others no longer keep pace with it."""
 TYPICAL_LENGTH = 4.7
 """Length of a car, m."""
 
@@ -53,3 +55,25 @@ def stream(
     if not puppets:
         raise NoPlace("no room for a stream")
     return puppets
+
+
+def keep_pace(
+    context: Context,
+    vehicles: Sequence[Puppet],
+    meet: float,
+    ego_s: float,
+    speed: float,
+    late: float,
+) -> Iterator[None]:
+    """Ticks in which a stream keeps pace with the ego: its first is at ``meet`` ``late`` seconds after the ego is at ``ego_s``.
+
+    From :data:`TOO_LATE_S` before that on it drives on at ``speed``, whatever the ego does.
+    """
+    while not context.arrives(ego_s, TOO_LATE_S):
+        left = meet - vehicles[0].s
+        wanted = left / (context.expected(ego_s) + late)
+        for vehicle in vehicles:
+            vehicle.speed = min(max(wanted, 0.7 * speed), 1.3 * speed)
+        yield
+    for vehicle in vehicles:
+        vehicle.speed = speed
