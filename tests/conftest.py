@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,58 @@ def shared_dir() -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def make_item() -> Callable[..., Any]:
+    """Builds a question whose oracle is the logged future and whose other options end elsewhere."""
+    import numpy as np
+
+    from driveproof.mcq import McqItem
+    from driveproof.scene import ImageRef
+    from driveproof.testing import make_scene
+
+    def make(
+        number: int = 0,
+        *,
+        scene: str = "drive",
+        oracle: int = 0,
+        options: int = 6,
+        variant: str = "",
+        drive_class: str = "hard_brake",
+        **motion: float,
+    ) -> Any:
+        made = make_scene(**motion)
+        kinds = ["random"] * options
+        kinds[oracle] = "oracle"
+        offset = np.array([((k - oracle) * 3.0, 0.0) for k in range(options)])
+        scale = np.linspace(0.1, 1.0, 10)[:, None]
+        observation = made.observe()
+        object.__setattr__(observation, "record_key", f"{scene}/{number}")
+        pictures = tuple(ImageRef(f"{scene}-{number}-{frame}.jpg") for frame in range(4))
+        object.__setattr__(observation, "images", {"front": pictures})
+        return McqItem(
+            record_key=f"{scene}/{number}",
+            scene_key=scene,
+            split="test",
+            source="made",
+            situation="",
+            drive_class=drive_class,
+            observation=observation,
+            waypoints=made.waypoints,
+            options=made.waypoints + scale * offset[:, None, :],
+            option_codes=np.arange(options),
+            option_kinds=tuple(kinds),
+            similarities=np.ones(options),
+            oracle_index=oracle,
+            variant=variant,
+        )
+
+    return make
+
+
 # The `carla` client can take its process with it: one of its own threads reads or frees what another still uses
 # (see docs/simulator.md). That is no verdict on a test, so a test whose worker died is run once more, and says so.
 _CRASHED: set[str] = set()
-_WITH_CLIENT = ("tests/sim/", "tests/collect/", "tests/commenter/", "tests/action/")
+_WITH_CLIENT = ("tests/sim/", "tests/collect/", "tests/commenter/", "tests/action/", "tests/drive/")
 
 
 @pytest.hookimpl(optionalhook=True)

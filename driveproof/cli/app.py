@@ -34,6 +34,7 @@ GROUPS = (
     "scenarios",
     "vqa",
     "drive",
+    "reason",
 )
 COMMANDS = ("comment", "compare", "doctor", "promote", "publish", "report", "status")
 

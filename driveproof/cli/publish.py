@@ -1,4 +1,4 @@
-"""``driveproof publish``: record the current build in MLflow."""
+"""``driveproof publish``: record the current build, or a closed-loop run, in MLflow."""
 
 from __future__ import annotations
 
@@ -10,34 +10,60 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from driveproof.config import load_params
+from driveproof.config import Params, load_params
 
 
 def command(
+    drive: Annotated[
+        Path | None,
+        typer.Option(help="Run directory of `driveproof drive`, instead of the build."),
+    ] = None,
+    version: Annotated[
+        str,
+        typer.Option(help="With --drive: the version that drove, name@alias or name/number."),
+    ] = "driveproof-policy@challenger",
     store_root: Annotated[
         Path | None,
         typer.Option(help="Where relative paths of the store start; default: here."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Record parameters, numbers, reports and the model of the current build in MLflow.
+    """Record parameters, numbers, reports and models of the current build in MLflow.
 
-    One run for each state of dvc.lock, one model version for each content of the model: publishing again
-    changes nothing. Look at it with: mlflow ui --backend-store-uri sqlite:///mlflow.db
+    One run for each state of dvc.lock, one model version for each content of a model: publishing again changes
+    nothing. With --drive, the scores of a closed-loop run are attached to the version that drove. Look at it with:
+    mlflow ui --backend-store-uri sqlite:///mlflow.db
 
     Example: driveproof publish --json
     """
+    params = load_params()
+    if drive is not None:
+        _drive(params, drive, version, store_root or Path(), as_json)
+        return
     from driveproof.tracking import publish
 
-    params = load_params()
     with Console(stderr=True).status("publishing ..."):
         done = publish(params, store_root=store_root)
     if as_json:
         typer.echo(json.dumps(asdict(done), sort_keys=True))
         return
     typer.echo(f"run {done.run_id} ({'new' if done.new_run else 'already recorded'})")
-    if done.model_version is None:
+    if not done.models:
         typer.echo("no model was built yet")
+    for model in done.models:
+        state = "new" if model.new else "already registered"
+        typer.echo(f"{model.folder}: {model.name} version {model.version} ({state})")
+
+
+def _drive(params: Params, folder: Path, reference: str, root: Path, as_json: bool) -> None:
+    from driveproof.evaluation.driving.suite import read_run
+    from driveproof.tracking import find_version, open_store, publish_drive
+
+    run = read_run(folder)
+    store = open_store(params.publish, root)
+    found = find_version(store, reference)
+    run_id = publish_drive(params, found, run.records, run.digest, store)
+    if as_json:
+        typer.echo(json.dumps({"run_id": run_id, "version": str(found)}, sort_keys=True))
     else:
-        state = "new" if done.new_version else "already registered"
-        typer.echo(f"model {done.model_name} version {done.model_version} ({state})")
+        typer.echo(f"run {run_id}: {len(run.records)} routes of {found}")

@@ -16,6 +16,7 @@ from driveproof.config.evaluate import EvaluateParams
 from driveproof.config.humans import HumansParams
 from driveproof.config.judge import JudgeEvaluateParams, JudgeParams, JudgeSftParams
 from driveproof.config.mcq import McqParams
+from driveproof.config.promote import PromoteParams
 from driveproof.config.publish import PublishParams
 from driveproof.config.report import ReportParams
 from driveproof.config.scenarios import ScenariosParams
@@ -23,7 +24,7 @@ from driveproof.config.scenes import ScenesParams
 from driveproof.config.sft import SftParams
 from driveproof.config.sweep import SweepParams
 from driveproof.config.validate import ValidateParams
-from driveproof.config.vqa import VqaParams
+from driveproof.config.vqa import VqaEvaluateParams, VqaParams, VqaSftParams
 from driveproof.errors import BadInput
 
 RESERVED_KEYS = frozenset({"size", "nfiles"})
@@ -41,6 +42,8 @@ class Params(Section):
     sweep: SweepParams = SweepParams()
     mcq: McqParams = McqParams()
     vqa: VqaParams = VqaParams()
+    vqa_sft: VqaSftParams = VqaSftParams()
+    vqa_evaluate: VqaEvaluateParams = VqaEvaluateParams()
     # ``validate`` is a method of pydantic models, so the attribute has an underscore
     validate_: ValidateParams = Field(default=ValidateParams(), alias="validate")
     sft: SftParams = SftParams()
@@ -51,6 +54,7 @@ class Params(Section):
     humans: HumansParams = HumansParams()
     report: ReportParams = ReportParams()
     publish: PublishParams = PublishParams()
+    promote: PromoteParams = PromoteParams()
 
 
 def load_params(path: str | Path = "params.yaml", overlays: Sequence[str | Path] = ()) -> Params:

@@ -7,6 +7,20 @@ from pydantic import Field
 from driveproof.config.base import Section
 
 
+class PublishedModel(Section):
+    """A model of the pipeline that is registered, if it was built.
+
+    ``name`` in the registry may be that of several folders: they then compete as versions of one model.
+    """
+
+    name: str = Field(min_length=1, pattern=r"^[^/:@]+$")
+    folder: str = Field(min_length=1)
+    answers: str = ""
+    """Its answers to the test questions (``answers.parquet``), "" if there are none."""
+    run: str = ""
+    """Which run of that file."""
+
+
 class PublishParams(Section):
     """Section ``publish`` of params.yaml."""
 
@@ -16,9 +30,15 @@ class PublishParams(Section):
     """Where a new experiment keeps its files: a path from the store root, or a URI."""
     experiment: str = Field(default="driveproof", min_length=1)
     """Name of the experiment."""
-    model_name: str = Field(default="driveproof-policy", min_length=1, pattern=r"^[^/:]+$")
-    """Name in the model registry."""
-    model_dir: str = "models/sft"
-    """The model that is registered, if it is there."""
-    alias: str = Field(default="candidate", pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
-    """Alias that a published model version gets."""
+    models: tuple[PublishedModel, ...] = (
+        PublishedModel(
+            name="driveproof-policy",
+            folder="models/sft",
+            answers="reports/evaluate/answers.parquet",
+            run="sft deft",
+        ),
+        PublishedModel(name="driveproof-judge", folder="models/judge_sft"),
+    )
+    """What is registered, in this order."""
+    alias: str = Field(default="challenger", pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
+    """Alias that the last version of a name gets when it is published."""

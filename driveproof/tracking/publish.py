@@ -1,35 +1,56 @@
-"""``publish``: one run for each state of dvc.lock, one model version for each content of the model."""
+"""``publish``: one run for each state of dvc.lock, one model version for each content of a model."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from driveproof.config import Params
+from driveproof.config.publish import PublishedModel
+from driveproof.errors import BadInput
+from driveproof.evaluation.driving.records import RouteRecord
+from driveproof.evaluation.unit_scores import UnitScore, drive_unit_scores, mcq_unit_scores
+from driveproof.mcq import read_items
+from driveproof.mcq.answers import read_answers
 from driveproof.tracking.lineage import Lineage, content_hash, read_lineage
+from driveproof.tracking.registry import (
+    Version,
+    attach_scores,
+    register,
+    set_alias,
+    version_of_content,
+)
 from driveproof.tracking.store import Store, open_store
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
-    from mlflow.entities.model_registry import ModelVersion
 
+QUESTIONS = Path("data/mcq/test.parquet")
 ARTIFACT_SUFFIXES = frozenset({".html", ".json"})
 """Files below reports/ that a run keeps."""
 ARTIFACT_FILES = ("params.yaml", "dvc.yaml", "dvc.lock")
-MODEL_PATH = "model"
 _BATCH = 100
 
 
 @dataclass(frozen=True)
+class PublishedVersion:
+    """A model of the build: its version, and whether that is new."""
+
+    name: str
+    version: str
+    new: bool
+    folder: str
+
+
+@dataclass(frozen=True)
 class Published:
-    """What ``publish`` did: the run of this build, and the model version of its model (None: no model)."""
+    """What ``publish`` did: the run of this build, and the versions of the models that were built."""
 
     run_id: str
     new_run: bool
-    model_name: str
-    model_version: str | None
-    new_version: bool
+    models: tuple[PublishedVersion, ...]
 
 
 def publish(
@@ -49,35 +70,103 @@ def publish(
     Raises
     ------
     BadInput
-        If nothing was built, a report is broken, or the model holds a pickle.
+        If nothing was built, a report is broken, or a model holds a pickle.
     Unreachable
         If the store does not answer.
     """
     root = Path(root)
     settings = params.publish
     lineage = read_lineage(root, params)
-    model = root / settings.model_dir
-    model_hash = content_hash(model) if model.is_dir() else None
+    built = [model for model in settings.models if (root / model.folder).is_dir()]
+    hashes = [content_hash(root / model.folder) for model in built]
+    measured = [_scores(model, root) for model in built]
     store = open_store(settings, root if store_root is None else store_root)
     known = find_run(store, lineage.lock_hash)
-    version = _find_version(store, settings.model_name, model_hash)
     if known is not None:
-        return Published(known.info.run_id, False, settings.model_name, _number(version), False)
+        found = [
+            (model, version_of_content(store, model.name, digest))
+            for model, digest in zip(built, hashes, strict=True)
+        ]
+        versions = [_published(model, version, False) for model, version in found if version]
+        return Published(known.info.run_id, False, tuple(versions))
     run = _begin(store, lineage)
     _log(store, run, lineage, root)
-    new_version = model_hash is not None and version is None
-    if new_version:
-        version = _register(store, run, settings.model_name, model, str(model_hash))
-    number = _number(version)
-    if number is not None:
-        store.client.set_registered_model_alias(settings.model_name, settings.alias, number)
-        store.client.set_tag(run.info.run_id, "model_version", f"{settings.model_name}/{number}")
+    versions = []
+    for model, digest, scores in zip(built, hashes, measured, strict=True):
+        version = version_of_content(store, model.name, digest)
+        new = version is None
+        if version is None:
+            version = register(store, run, model.name, root / model.folder, digest)
+        if scores:
+            attach_scores(store, version, run.info.run_id, "mcq", scores)
+        set_alias(store, version, settings.alias)
+        store.client.set_tag(run.info.run_id, f"version.{model.folder}", str(version))
+        versions.append(_published(model, version, new))
     store.client.set_terminated(run.info.run_id)
-    return Published(run.info.run_id, True, settings.model_name, number, new_version)
+    return Published(run.info.run_id, True, tuple(versions))
 
 
-def _number(version: ModelVersion | None) -> str | None:
-    return str(version.version) if version is not None else None
+def publish_drive(
+    params: Params,
+    version: Version,
+    records: Sequence[RouteRecord],
+    run_hash: str,
+    store: Store,
+) -> str:
+    """Attach the scores of a closed-loop run to the version that drove; the same run again changes nothing.
+
+    Parameters
+    ----------
+    run_hash
+        Identity of what came out, for example the SHA-256 of the records.
+
+    Returns
+    -------
+    The MLflow run.
+    """
+    from mlflow.entities import Metric
+
+    scores = drive_unit_scores(records)
+    if not scores:
+        raise BadInput("no route of this run has ended", field="records")
+    query = f"tags.drive_run = '{run_hash}' and tags.version = '{version}' and attributes.status = 'FINISHED'"
+    known = store.client.search_runs([store.experiment_id], filter_string=query, max_results=1)
+    if known:
+        return str(known[0].info.run_id)
+    tags = {"drive_run": run_hash, "version": str(version), "seed": str(params.seed)}
+    name = f"drive-{run_hash[:8]}"
+    run = store.client.create_run(store.experiment_id, tags=tags, run_name=name)
+    run_id = str(run.info.run_id)
+    attach_scores(store, version, run_id, "drive", scores)
+    known_values = [score for score in scores if score.value == score.value]
+    metrics = sorted({score.metric for score in known_values})
+    moment = run.info.start_time
+    points = []
+    for metric in metrics:
+        values = [score.value for score in known_values if score.metric == metric]
+        points.append(Metric(f"drive/{metric}", sum(values) / len(values), moment, 0))
+        points.append(Metric(f"drive/{metric}_n", float(len(values)), moment, 0))
+    store.client.log_batch(run_id, metrics=points)
+    store.client.set_terminated(run_id)
+    return run_id
+
+
+def _scores(model: PublishedModel, root: Path) -> list[UnitScore]:
+    """Its scores by question, none if it was not evaluated."""
+    if not model.answers or not (root / model.answers).is_file():
+        return []
+    runs = read_answers(root / model.answers)
+    if model.run not in runs:
+        names = ", ".join(sorted(runs))
+        raise BadInput(f"no run {model.run!r}", path=root / model.answers, hint=f"has {names}")
+    answers = runs[model.run]
+    asked = {(answer.record_key, answer.variant) for answer in answers}
+    items = [i for i in read_items(root / QUESTIONS) if (i.record_key, i.variant) in asked]
+    return mcq_unit_scores(items, answers)
+
+
+def _published(model: PublishedModel, version: Version, new: bool) -> PublishedVersion:
+    return PublishedVersion(model.name, version.number, new, model.folder)
 
 
 def find_run(store: Store, lock_hash: str) -> Run | None:
@@ -112,25 +201,3 @@ def _log(store: Store, run: Run, lineage: Lineage, root: Path) -> None:
         if path.is_file() and path.suffix in ARTIFACT_SUFFIXES:
             folder = path.parent.relative_to(root).as_posix()
             store.client.log_artifact(run_id, str(path), folder)
-
-
-def _find_version(store: Store, name: str, model_hash: str | None) -> ModelVersion | None:
-    versions = store.client.search_model_versions(f"name = '{name}'")
-    matching = [v for v in versions if v.tags.get("content_hash") == model_hash]
-    return matching[0] if matching else None
-
-
-def _register(store: Store, run: Run, name: str, model: Path, model_hash: str) -> ModelVersion:
-    from mlflow.exceptions import MlflowException
-
-    store.client.log_artifacts(run.info.run_id, str(model), MODEL_PATH)
-    try:
-        store.client.get_registered_model(name)
-    except MlflowException:
-        store.client.create_registered_model(name)
-    return store.client.create_model_version(
-        name,
-        source=f"{run.info.artifact_uri}/{MODEL_PATH}",
-        run_id=run.info.run_id,
-        tags={"content_hash": model_hash, "dvc_lock": str(run.data.tags["dvc_lock"])},
-    )

@@ -14,7 +14,18 @@ from safetensors.numpy import load_file, save_file
 from driveproof.config import Params, load_params
 from driveproof.config.publish import PublishParams
 from driveproof.errors import BadInput, Unreachable
-from driveproof.tracking import fetch_model, open_store, publish, read_lineage
+from driveproof.mcq import write_items
+from driveproof.mcq.answers import write_answers
+from driveproof.mcq.interaction import Answer
+from driveproof.tracking import (
+    PublishedVersion,
+    fetch_model,
+    find_version,
+    open_store,
+    publish,
+    read_lineage,
+    unit_scores,
+)
 from driveproof.tracking.lineage import content_hash
 from driveproof.tracking.store import resolve_uri
 
@@ -47,6 +58,10 @@ def build(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def _version(number: str, new: bool) -> PublishedVersion:
+    return PublishedVersion("driveproof-policy", number, new, "models/sft")
+
+
 def _params(build: Path) -> Params:
     return load_params(build / "params.yaml")
 
@@ -63,24 +78,25 @@ def test_lineage_holds_numbers_names_and_all_parameters(build: Path) -> None:
     assert lineage.tags["prompt_hash"] == "abc123"
     assert lineage.tags["model_revision"] == "unknown"
     assert lineage.tags["seed"] == lineage.params["seed"] == "7"
-    assert lineage.params["publish.alias"] == "candidate"
+    assert lineage.params["publish.alias"] == "challenger"
     assert len(lineage.lock_hash) == 64
 
 
 def test_publishing_twice_changes_nothing(build: Path) -> None:
     first = publish(_params(build), build)
-    assert (first.new_run, first.new_version, first.model_version) == (True, True, "1")
+    assert (first.new_run, first.models) == (True, (_version("1", True),))
     store = open_store(PublishParams(), build)
     before = store.client.get_run(first.run_id).to_dictionary()
     assert before["data"]["metrics"]["evaluation/deft/acc/mean"] == 0.25
-    assert before["data"]["tags"]["model_version"] == "driveproof-policy/1"
+    assert before["data"]["tags"]["version.models/sft"] == "driveproof-policy/1"
     kept = {artifact.path for artifact in store.client.list_artifacts(first.run_id)}
-    assert kept == {"dvc.lock", "params.yaml", "reports", "model"}
+    assert kept == {"dvc.lock", "params.yaml", "reports", "models"}
 
     # another commit of the same build is the same build
     subprocess.run(["git", "init", "-q", str(build)], check=True)
     second = publish(_params(build), build)
-    assert (second.run_id, second.new_run, second.new_version) == (first.run_id, False, False)
+    assert (second.run_id, second.new_run) == (first.run_id, False)
+    assert second.models == (_version("1", False),)
     assert store.client.get_run(first.run_id).to_dictionary() == before
     assert len(store.client.search_runs([store.experiment_id])) == 1
     assert len(store.client.search_model_versions("")) == 1
@@ -90,16 +106,16 @@ def test_versions_follow_the_content_of_the_model(build: Path, tmp_path: Path) -
     publish(_params(build), build)
     (build / "dvc.lock").write_text("schema: '2.0'\nstages: {}\n")
     same = publish(_params(build), build)
-    assert (same.new_run, same.new_version, same.model_version) == (True, False, "1")
+    assert (same.new_run, same.models) == (True, (_version("1", False),))
 
     changed = {"head": WEIGHTS["head"] + 1}
     save_file(changed, build / "models" / "sft" / "model.safetensors")
     (build / "dvc.lock").write_text("schema: '2.0'\nstages: {other: {}}\n")
     other = publish(_params(build), build)
-    assert (other.new_version, other.model_version) == (True, "2")
+    assert other.models == (_version("2", True),)
 
     store = open_store(PublishParams(), build)
-    found = fetch_model(store, "driveproof-policy", "candidate", tmp_path / "fetched")
+    found = fetch_model(store, "driveproof-policy", "challenger", tmp_path / "fetched")
     loaded = load_file(found / "model.safetensors")
     np.testing.assert_array_equal(loaded["head"], changed["head"])
     with pytest.raises(BadInput, match="driveproof-policy@production"):
@@ -115,9 +131,21 @@ def test_a_publish_that_was_cut_off_is_done_again(
         publish(_params(build), build)
     monkeypatch.undo()
     again = publish(_params(build), build)
-    assert (again.new_run, again.new_version, again.model_version) == (True, False, "1")
+    assert (again.new_run, again.models) == (True, (_version("1", False),))
     statuses = {r.info.status for r in store.client.search_runs([store.experiment_id])}
     assert statuses == {"FINISHED", "KILLED"}
+
+
+def test_answers_to_the_test_questions_go_with_the_version(build: Path, make_item) -> None:
+    items = [make_item(n, oracle=1) for n in range(3)]
+    write_items(items, build / "data" / "mcq" / "test.parquet")
+    answers = [Answer(i.record_key, r, "deft", choice=1 - r) for i in items[:2] for r in (0, 1)]
+    write_answers({"sft deft": answers}, build / "reports" / "evaluate" / "answers.parquet")
+    publish(_params(build), build)
+    store = open_store(PublishParams(), build)
+    found = unit_scores(store, find_version(store, "driveproof-policy@challenger"))
+    accuracy = {score.unit: score.value for score in found if score.metric == "accuracy"}
+    assert accuracy == {"drive/0": 0.5, "drive/1": 0.5}  # the third was not asked
 
 
 def _raise(*_: object) -> None:

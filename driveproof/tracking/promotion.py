@@ -1,0 +1,114 @@
+"""Comparing two versions, and moving an alias where the gate holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from driveproof.config.promote import GateRule, PromoteParams
+from driveproof.errors import BadInput
+from driveproof.evaluation.unit_scores import Comparison, compare_units
+from driveproof.tracking.registry import Version, find_version, set_alias, unit_scores
+from driveproof.tracking.store import Store
+
+
+@dataclass(frozen=True)
+class RuleVerdict:
+    """Whether a rule of the gate holds, and why, in one line."""
+
+    rule: GateRule
+    holds: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """What came of trying to promote.
+
+    Attributes
+    ----------
+    challenger, champion
+        The versions; no champion where there was none.
+    comparisons
+        Challenger minus champion by metric; against itself where there is no champion.
+    verdicts
+        One a rule of the gate.
+    moved
+        Whether the champion's alias was moved.
+    """
+
+    challenger: Version
+    champion: Version | None
+    comparisons: tuple[Comparison, ...]
+    verdicts: tuple[RuleVerdict, ...]
+    moved: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether all rules hold."""
+        return all(verdict.holds for verdict in self.verdicts)
+
+
+def compare_versions(store: Store, first: Version, second: Version) -> list[Comparison]:
+    """Two versions by every metric that either was measured by, unit for unit.
+
+    Raises
+    ------
+    BadInput
+        If one was never measured.
+    """
+    return compare_units(unit_scores(store, first), unit_scores(store, second))
+
+
+def judge_gate(
+    gate: Sequence[GateRule], comparisons: Sequence[Comparison], *, rivals: bool
+) -> tuple[RuleVerdict, ...]:
+    """Each rule against the comparisons; without ``rivals`` only floors and numbers of units count."""
+    by_metric = {comparison.metric: comparison for comparison in comparisons}
+    return tuple(_judge(rule, by_metric.get(rule.metric), rivals) for rule in gate)
+
+
+def _judge(rule: GateRule, found: Comparison | None, rivals: bool) -> RuleVerdict:
+    if found is None or found.first.mean is None:
+        return RuleVerdict(rule, False, f"{rule.metric}: the challenger was not measured by it")
+    if found.first.n < rule.min_units:
+        why = f"{rule.metric}: measured on {found.first.n} units, {rule.min_units} are wanted"
+        return RuleVerdict(rule, False, why)
+    if rule.floor is not None and found.first.mean < rule.floor:
+        why = f"{rule.metric}: {found.first.mean:.3f} is below the floor {rule.floor:.3f}"
+        return RuleVerdict(rule, False, why)
+    if not rivals:
+        return RuleVerdict(rule, True, f"{rule.metric}: {found.first}, and there is no champion")
+    difference = found.difference
+    if difference.low is None or difference.n < rule.min_units:
+        why = f"{rule.metric}: {difference.n} units are shared, {rule.min_units} are wanted"
+        return RuleVerdict(rule, False, why)
+    why = f"{rule.metric}: difference {difference}, at least {rule.at_least:g} is wanted"
+    return RuleVerdict(rule, difference.low >= rule.at_least, why)
+
+
+def promote(store: Store, params: PromoteParams, *, dry_run: bool = False) -> Promotion:
+    """Make the challenger the champion if the gate holds; a champion already stays what it is.
+
+    Raises
+    ------
+    BadInput
+        If there is no challenger, or one of the two was never measured.
+    """
+    challenger = find_version(store, f"{params.model}@{params.challenger}")
+    champion = _champion(store, params)
+    rival = champion or challenger
+    comparisons = tuple(compare_versions(store, challenger, rival))
+    verdicts = judge_gate(params.gate, comparisons, rivals=champion is not None)
+    same = champion is not None and champion.number == challenger.number
+    moved = not same and not dry_run and all(verdict.holds for verdict in verdicts)
+    if moved:
+        set_alias(store, challenger, params.champion)
+    return Promotion(challenger, champion, comparisons, verdicts, moved)
+
+
+def _champion(store: Store, params: PromoteParams) -> Version | None:
+    try:
+        return find_version(store, f"{params.model}@{params.champion}")
+    except BadInput:
+        return None

@@ -1,0 +1,138 @@
+"""Versions in the model registry: found by reference or content, with their scores by unit."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from driveproof.errors import BadInput
+from driveproof.evaluation.unit_scores import UnitScore, read_unit_scores, write_unit_scores
+from driveproof.tracking.store import Store
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+    from mlflow.entities.model_registry import ModelVersion
+
+MODELS_PATH = "models"
+"""Where a run keeps its models."""
+SCORES_PATH = "unit_scores"
+_SCORES_TAG = "unit_scores."
+"""Tag of a version: which artifact of which run holds its scores of a kind, as ``run_id:path``."""
+_REFERENCE = re.compile(r"^(?P<name>[^/:@]+)(?:@(?P<alias>[A-Za-z][\w-]*)|/(?P<number>\d+))$")
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a registered model; ``str`` of it is ``name/number``."""
+
+    name: str
+    number: str
+    aliases: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.number}"
+
+
+def find_version(store: Store, reference: str) -> Version:
+    """The version that ``name@alias`` or ``name/number`` means.
+
+    Raises
+    ------
+    BadInput
+        If it is no reference, or the registry has no such version.
+    """
+    from mlflow.exceptions import MlflowException
+
+    match = _REFERENCE.match(reference)
+    if match is None:
+        raise BadInput("no model version", field=reference, hint="name@alias or name/number")
+    name, alias, number = match.group("name", "alias", "number")
+    try:
+        found = (
+            store.client.get_model_version_by_alias(name, alias)
+            if alias
+            else store.client.get_model_version(name, number)
+        )
+    except MlflowException as error:
+        hint = "driveproof publish registers models"
+        raise BadInput(str(error).splitlines()[0], field=reference, hint=hint) from None
+    return _version(found)
+
+
+def version_of_content(store: Store, name: str, content_hash: str) -> Version | None:
+    """The version of ``name`` with that content, if it is registered."""
+    versions = store.client.search_model_versions(f"name = '{name}'")
+    matching = [v for v in versions if v.tags.get("content_hash") == content_hash]
+    return _version(matching[0]) if matching else None
+
+
+def register(store: Store, run: Run, name: str, model: Path, content_hash: str) -> Version:
+    """Copy a model folder into the run and register it as the next version of ``name``."""
+    from mlflow.exceptions import MlflowException
+
+    where = f"{MODELS_PATH}/{model.name}"
+    store.client.log_artifacts(run.info.run_id, str(model), where)
+    try:
+        store.client.get_registered_model(name)
+    except MlflowException:
+        store.client.create_registered_model(name)
+    tags = {"content_hash": content_hash, "dvc_lock": str(run.data.tags["dvc_lock"])}
+    source = f"{run.info.artifact_uri}/{where}"
+    return _version(
+        store.client.create_model_version(name, source=source, run_id=run.info.run_id, tags=tags)
+    )
+
+
+def set_alias(store: Store, version: Version, alias: str) -> None:
+    """Move ``alias`` to a version."""
+    store.client.set_registered_model_alias(version.name, alias, version.number)
+
+
+def attach_scores(
+    store: Store, version: Version, run_id: str, kind: str, scores: Sequence[UnitScore]
+) -> None:
+    """Keep scores of a kind ("mcq", "drive") with a run, and have the version point to them.
+
+    Scores of the same kind that it pointed to before stay with their run.
+    """
+    folder = f"{SCORES_PATH}/{version.name}-{version.number}"
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / f"{kind}.parquet"
+        write_unit_scores(path, scores)
+        store.client.log_artifact(run_id, str(path), folder)
+    where = f"{run_id}:{folder}/{kind}.parquet"
+    store.client.set_model_version_tag(version.name, version.number, _SCORES_TAG + kind, where)
+
+
+def unit_scores(store: Store, version: Version) -> list[UnitScore]:
+    """All scores that were attached to a version.
+
+    Raises
+    ------
+    BadInput
+        If there are none.
+    """
+    from mlflow.artifacts import download_artifacts
+
+    tags = store.client.get_model_version(version.name, version.number).tags
+    places = [value for key, value in sorted(tags.items()) if key.startswith(_SCORES_TAG)]
+    if not places:
+        raise BadInput("was never measured", field=str(version), hint="driveproof publish")
+    scores: list[UnitScore] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, place in enumerate(places):
+            run_id, _, path = place.partition(":")
+            root = store.client.get_run(run_id).info.artifact_uri
+            target = Path(scratch) / str(number)
+            target.mkdir()
+            local = download_artifacts(artifact_uri=f"{root}/{path}", dst_path=str(target))
+            scores += read_unit_scores(local)
+    return scores
+
+
+def _version(found: ModelVersion) -> Version:
+    return Version(found.name, str(found.version), tuple(sorted(found.aliases or ())))
