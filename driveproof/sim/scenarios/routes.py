@@ -57,12 +57,17 @@ class RouteShow:
 
     @classmethod
     def of(cls, stage: Stage, route: Route, spec: RouteSpec, seed: int) -> RouteShow:
-        """The scenarios of a route file's route in the order of the way."""
+        """The scenarios of a route file's route in the order of the way.
+
+        Those near the ego are set up at once, before it drives: one may move it, as into a parking place.
+        """
         arcs = [float(route.line.project([s.trigger.x, s.trigger.y])[0]) for s in spec.scenarios]
         order = np.argsort(arcs, kind="stable").tolist()
         waiting = [(arcs[i], spec.scenarios[i]) for i in order]
         limit = max(LEAST_S, SECONDS_A_METRE * route.length)
-        return cls(stage, stage.roads.route_path(route), waiting, limit, seed)
+        show = cls(stage, stage.roads.route_path(route), waiting, limit, seed)
+        show.step(stage.session.state)
+        return show
 
     @property
     def done(self) -> bool:
@@ -82,10 +87,6 @@ class RouteShow:
     def actor_ids(self) -> list[int]:
         """All actors that came."""
         return [number for scenario in self.playing.values() for number in scenario.actor_ids]
-
-    def begin(self) -> None:
-        """Set up what is near from the first moment on: it may move the ego, as out of a parking place."""
-        self.step(self.stage.session.state)
 
     def step(self, state: WorldState) -> dict[int, Any]:
         """Set up what is near, and let all stories go on."""
@@ -218,7 +219,6 @@ def run_route(
     try:
         route = start_route(stage, spec)
         show = RouteShow.of(stage, route, spec, seed)
-        show.begin()
         stage.play(show, watch)
     finally:
         stage.clear(show.actor_ids if show is not None else ())
