@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 
 from driveproof.config.base import Section
@@ -19,14 +17,13 @@ class AxisWeights(Section):
 
 
 class RewardParams(Section):
-    """How rollouts are paid; see docs/rewards.md.
+    """How rollouts are paid beyond the exact choice; see docs/rewards.md.
 
-    ``kind`` is "exact", "rubric" (instance rubrics) or "shared" (four axes judged against the scene). ``exact_share`` of the reward
-    of a correct answer is sure, the rest is the process score. ``grader`` is "offline" or ``openai:URL#MODEL``; ``attempts`` is
+    ``exact_share`` of the reward of a correct answer is sure, the rest is the process score. ``grader`` is "offline" or
+    ``openai:URL#MODEL`` and grades instance rubrics or, for the shared rubric, judges the four axes by ``weights``; ``attempts`` is
     how often a request or an unreadable reply is tried, ``concurrency`` how many gradings are under way at once.
     """
 
-    kind: Literal["exact", "rubric", "shared"] = "exact"
     exact_share: float = Field(default=0.5, ge=0.0, le=1.0)
     grader: str = "offline"
     weights: AxisWeights = AxisWeights()

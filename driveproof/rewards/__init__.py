@@ -1,7 +1,7 @@
 """What training pays for: exact choices and rubrics. They call evaluation, so training cannot drift from scoring."""
 
 from driveproof.rewards.graders import Grader, ModelGrader, OfflineGrader
-from driveproof.rewards.make import make_reward, open_grader
+from driveproof.rewards.make import make_reward, open_grader, scenes_of
 from driveproof.rewards.reward import (
     ExactReward,
     Known,
@@ -43,5 +43,6 @@ __all__ = [
     "open_grader",
     "problems_of",
     "read_rubrics",
+    "scenes_of",
     "write_rubrics",
 ]

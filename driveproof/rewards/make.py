@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from driveproof.config.rewards import RewardParams
 from driveproof.errors import BadInput
 from driveproof.evaluation.cfs import open_judge
 from driveproof.evaluation.facts import SceneFacts
+from driveproof.mcq import McqItem
 from driveproof.policy import ChatPolicy, PolicySettings, open_policy
 from driveproof.rewards.graders import Grader, ModelGrader, OfflineGrader
 from driveproof.rewards.reward import Reward, exact_reward
@@ -16,7 +18,11 @@ from driveproof.rewards.rubrics import Rubric
 from driveproof.scene import Observation
 
 
+RewardKind = Literal["exact", "rubric", "shared"]
+
+
 def make_reward(
+    kind: RewardKind,
     params: RewardParams,
     *,
     rubrics: Mapping[str, Rubric] | None = None,
@@ -24,10 +30,14 @@ def make_reward(
     image_root: str = ".",
     cache_dir: str | None = None,
 ) -> Reward:
-    """Open the reward of ``params``.
+    """Open a reward.
 
     Parameters
     ----------
+    kind
+        "exact", "rubric" (criteria of the scene) or "shared" (four axes, the same for every scene).
+    params
+        Grader, mix, weights.
     rubrics
         Record key -> rubric, for kind "rubric".
     scenes
@@ -42,7 +52,7 @@ def make_reward(
     BadInput
         If the grader cannot be opened, or what the kind needs is missing.
     """
-    if params.kind == "exact":
+    if kind == "exact":
         return exact_reward
     settings = PolicySettings(
         image_root=image_root,
@@ -51,7 +61,7 @@ def make_reward(
         concurrency=params.concurrency,
         cache_dir=cache_dir,
     )
-    if params.kind == "rubric":
+    if kind == "rubric":
         if not rubrics:
             raise BadInput("no rubrics to grade with", hint="driveproof rubrics make")
         return RubricReward(
@@ -69,6 +79,14 @@ def make_reward(
         exact_share=params.exact_share,
         concurrency=params.concurrency,
     )
+
+
+def scenes_of(
+    items: Iterable[McqItem], facts: Mapping[str, SceneFacts] | None = None
+) -> dict[str, tuple[Observation, SceneFacts | None]]:
+    """What the shared rubric judges against: record key -> observation, and facts where they are known."""
+    known = facts or {}
+    return {i.record_key: (i.observation, known.get(i.record_key)) for i in items}
 
 
 def open_grader(spec: str, settings: PolicySettings | None = None) -> Grader:
