@@ -27,6 +27,8 @@ ROOM = {
     "judge_evaluate": "evaluation",
     "humans": "evaluation",
     "vqa": "commenter",
+    "vqa_sft": "training",
+    "vqa_evaluate": "evaluation",
 }
 # Where a stage writes, where it is not a folder of its own name.
 OUTS = {"collect": {"data/raw"}, "report": {"reports/index.html"}}

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from driveproof.errors import BadInput
 from driveproof.prompts.messages import Message
 from driveproof.render.marks import Mark, shown
 
@@ -106,6 +107,21 @@ def mode_to_json(mode: InputMode) -> dict[str, Any]:
         "history": mode.history,
         "cameras": mode.cameras.value,
     }
+
+
+def mode_from_json(values: Mapping[str, Any]) -> InputMode:
+    """Inverse of :func:`mode_to_json`.
+
+    Raises
+    ------
+    BadInput
+        If the values are no mode.
+    """
+    try:
+        shown, cameras = Shown(values["shown"]), Cameras(values["cameras"])
+        return InputMode(shown, bool(values["references"]), int(values["history"]), cameras)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"no mode of input: {error}", field="mode") from None
 
 
 def compose(

@@ -102,6 +102,11 @@ class VqaLessons:
         """Numbers of the questions that lessons are about."""
         return tuple(self._groups)
 
+    @property
+    def counts(self) -> dict[int, int]:
+        """How many different answers are taught, by question."""
+        return {number: sum(map(len, groups)) for number, groups in self._groups.items()}
+
     def lesson(self, index: int, step: int) -> Example:
         """Example ``index``: a question, an answer of some kind to it, and a moment where it is right."""
         rng = np.random.default_rng(derive_seed(self._seed, "vqa", self._mode.shown, index))
