@@ -74,10 +74,14 @@ def check(
     """
     policy = _open(spec, drive, PolicySettings(timeout_s=timeout, attempts=1))
     report: dict[str, Any] = {"name": policy.name, **policy.identity()}
-    if isinstance(policy, DrivingPolicy):
-        report |= _drive(policy)
-    elif (reply := _try(policy)) is not None:
-        report |= {"answer": reply.text, "seconds": round(reply.latency_s, 3), **reply.usage}
+    try:
+        if isinstance(policy, DrivingPolicy):
+            report |= _drive(policy)
+        elif (reply := _try(policy)) is not None:
+            report |= {"answer": reply.text, "seconds": round(reply.latency_s, 3), **reply.usage}
+    finally:
+        if hasattr(policy, "close"):
+            policy.close()
     if as_json:
         typer.echo(json.dumps(report, indent=2, sort_keys=True))
         return

@@ -40,7 +40,7 @@ class Desk:
         self._workers, self._timeout_s = workers, timeout_s
         self.capacity = workers + queue
         self.inside = 0
-        self._usual_s = 1.0
+        self._usual_s = 0.2
 
     @property
     def running(self) -> int:

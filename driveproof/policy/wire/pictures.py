@@ -202,7 +202,9 @@ def _decoded(data: bytes) -> Pixels:
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP", "BMP")) as header:
             width, height = header.size
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except Image.DecompressionBombError:
+        width = height = MAX_PIXELS
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
         raise Refused(422, "picture", "not a picture") from None
     if width * height > MAX_PIXELS:
         raise Refused(413, "picture", f"more than {MAX_PIXELS} pixels")

@@ -69,7 +69,7 @@ class Transport:
         self.url = _checked(url)
         self._timeout_s, self._connect_s, self._kind = timeout_s, connect_s, kind
         self._http = http or httpx.Client(trust_env=False, limits=httpx.Limits(keepalive_expiry=60))
-        self._headers = {"Accept": kind, "Content-Type": kind}
+        self._headers = {"Accept": kind, "Accept-Encoding": "identity", "Content-Type": kind}
         token = os.environ.get(TOKEN_VARIABLE, "")
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
