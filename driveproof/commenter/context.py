@@ -116,7 +116,10 @@ class Context:
         beside = np.full(len(self.frame.agents), np.nan)
         if rows:
             before = [self.past[self.frame.agents[row].id][0] for row in rows]
-            _, beside[rows] = self.path.project(np.array([[a.x, a.y] for a in before]))
+            _, lateral = self.path.project(np.array([[a.x, a.y] for a in before]))
+            # the path begins at the ego: behind that it goes on straight
+            local = np.array([self.frame.local(a.x, a.y) for a in before])
+            beside[rows] = np.where(local[:, 0] < 0.0, local[:, 1], lateral)
         return beside
 
     def beside_road(self, kind: LaneKind) -> Float:

@@ -128,6 +128,59 @@ def test_follow_lane_takes_the_lane_that_the_ego_is_in(town: TownMap) -> None:
     assert np.abs(lateral).max() < 0.4
 
 
+def _fork(town: TownMap) -> tuple[Route, int]:
+    """A route along a lane, and the lane beside it that leads elsewhere behind a fork."""
+    lanes = town.lanes
+    for lane in np.flatnonzero((lanes.junction < 0) & (lanes.length > 45.0)).tolist():
+        for beside, same in ((lanes.left, lanes.left_same), (lanes.right, lanes.right_same)):
+            other = int(beside[lane])
+            if other < 0 or not same[lane] or {lanes.kind[lane], lanes.kind[other]} != {1}:
+                continue
+            ways = [_straight_on(town, one, 150.0) for one in (lane, other)]
+            ends = [lanes.centre[lanes.points(way[-1]).stop - 1, :2] for way in ways]
+            if (
+                min(map(len, ways)) > 2
+                and 15.0 < math.dist(*ends) < 80.0
+                and lanes.junction[ways[0][1]] >= 0
+            ):
+                line = lanes.polyline(lane)
+                start = (*line.at(line.length - 40.0), float(line.heading(line.length - 40.0)))
+                return town.route(start, ends[0]), other
+    raise AssertionError("no fork in the town")
+
+
+def _straight_on(town: TownMap, lane: int, least: float) -> list[int]:
+    """The lanes that follow a lane with hardly a turn, as far as there are any."""
+    way, length = [lane], 0.0
+    while length < least:
+        following = [
+            n for n in town.lanes.successors(way[-1]).tolist() if abs(_turn(town, n)) < 0.34
+        ]
+        if not following:
+            break
+        way.append(int(following[0]))
+        length += float(town.lanes.length[way[-1]])
+    return way
+
+
+def test_where_the_lane_leads_elsewhere_the_way_returns_to_the_route() -> None:
+    town = load_town("Town04")
+    route, beside = _fork(town)
+    module = ActionModule.on_route(town, route)
+    original = module.way
+    line = town.lanes.polyline(beside)
+    s, _ = line.project(original.points[20])
+    ego = Ego(*map(float, line.at(float(s))), float(line.heading(float(s))), 8.0)
+    for _ in range(3):  # as often as one decides in a second and a half
+        module.decide(ActionKeys(D.FOLLOW_LANE, S.KEEP), ego)
+    apart = np.hypot(*(module.way.points - original.points).T)
+    assert 2.0 < apart[200] < 5.0, "in the lane beside at first"
+    assert apart.max() < 13.0
+    assert apart[-50:].max() < 0.01, "and back on the route behind the fork"
+    steps = np.diff(module.way.points[module.index :], axis=0)
+    assert np.hypot(*steps[1:].T).max() < 0.6, "without a jump ahead of the ego"
+
+
 def test_stop_brakes_as_hard_as_the_law_says(town: TownMap) -> None:
     route, _ = _straight(town, 1)
     module = ActionModule.on_route(town, route)

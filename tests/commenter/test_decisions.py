@@ -9,6 +9,8 @@ import pytest
 from road_scenes import RoadScene, lane_with
 
 from driveproof.commenter import Commentary
+from driveproof.commenter.conflicts import find_conflicts
+from driveproof.commenter.context import Context
 from driveproof.maps import LaneKind
 from driveproof.questions import QUESTIONS, ActionKeys, DirectionKey, QuestionKey, SpeedKey
 from driveproof.questions import terms as t
@@ -452,3 +454,59 @@ def test_it_does_not_accelerate_towards_a_meeting() -> None:
     scene = _turning(Command.LEFT, 0.05)
     _meets(scene, 0.55, math.pi, 8.0)
     assert keys_of(scene.say()).speed is not S.ACCELERATE
+
+
+def _before_a_turn(command: Command, metres: float, **more: Any) -> tuple[RoadScene, RoadScene]:
+    """An ego so far before a turn of Town03, and the turn itself."""
+    turn = _turning(command, 0.0)
+    before = int(turn.town.lanes.predecessors(turn.lane)[0])
+    length = float(turn.town.lanes.length[before])
+    return RoadScene(turn.town, before, s=length - metres, command=command, **more), turn
+
+
+def test_what_stands_behind_a_turn_is_not_passed_before_it() -> None:
+    scene, turn = _before_a_turn(Command.LEFT, 12.0, speed=4.0, scenario="BlockedIntersection")
+    behind = float(turn.town.lanes.length[turn.lane]) + 4.0
+    x, y = turn.line.at(behind).tolist()
+    scene.put_at("vehicle", (x, y, float(turn.line.heading(behind))), parked=True)
+    said = scene.say()
+    assert not said.decision.around.needed
+    assert keys_of(said).direction in (D.FOLLOW_LANE, D.TURN_LEFT)
+
+
+@pytest.mark.parametrize(("metres", "waits"), [(34.0, True), (70.0, False)])
+def test_a_commanded_change_waits_for_its_gap_while_there_is_room(
+    metres: float, waits: bool
+) -> None:
+    scene = one_way(speed=8.0, command=Command.CHANGE_LEFT, scenario="MergerIntoSlowTraffic")
+    scene.s = float(scene.town.lanes.length[scene.lane]) - metres
+    scene.near = scene.place(12.0, 3.5)[:2]
+    scene.put("vehicle", 1.0, 3.5, speed=8.0)
+    said = scene.say()
+    assert (keys_of(said).speed in (S.DECELERATE, S.STOP)) is waits
+    if waits:
+        assert said.answers[QuestionKey(8)].facts["reason"] is t.Reason.WAITING_TO_CHANGE_LANE
+
+
+@pytest.mark.parametrize(("aside", "slows"), [(-3.5, True), (-9.0, False)])
+def test_a_queue_beside_a_fast_road_is_passed_slowly(aside: float, slows: bool) -> None:
+    town, lane = lane_with("Town04", right="same", least=150.0)
+    scene = RoadScene(town, lane, speed=16.0)
+    for ahead in (20.0, 28.0, 36.0):
+        scene.put("vehicle", ahead, aside)
+    assert (keys_of(scene.say()).speed is S.DECELERATE) is slows
+
+
+def test_one_stops_before_all_that_an_oncoming_vehicle_sweeps_over() -> None:
+    scene = _turning(Command.LEFT, 0.05)
+    scene.speed = 3.4
+    _meets(scene, 0.5, math.radians(172.0), 6.5)
+    meeting = find_conflicts(Context(scene.window(), scene.town))[0]
+    assert meeting.nearest < meeting.distance - 3.0
+    assert keys_of(scene.say()).speed in (S.STOP, S.DECELERATE)
+
+
+def test_who_overtakes_beside_is_not_in_the_way() -> None:
+    scene = one_way(speed=8.0)
+    scene.put("vehicle", 1.0, 3.5, speed=8.5)  # half a second ago it was behind
+    assert scene.say().decision.brake.level is t.Braking.NONE
