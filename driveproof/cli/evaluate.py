@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from driveproof.cli.evaluate_drive import bench2drive, drive, drive_compare
 from driveproof.cli.evaluate_vqa import agreement, vqa
 from driveproof.config.evaluate import EvaluateParams
 
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
     from driveproof.evaluation import Estimate, Evaluation
 
 app = typer.Typer(
-    help="Ask policies the questions of AD-MCQ and score them; score answers to driving questions.",
+    help="Ask policies the questions of AD-MCQ and score them; score answers to driving questions, and drives.",
     no_args_is_help=True,
 )
 app.command()(vqa)
 app.command()(agreement)
+app.command()(drive)
+app.command()(drive_compare)
+app.command()(bench2drive)
 
 
 class ModeChoice(StrEnum):

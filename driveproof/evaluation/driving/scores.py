@@ -21,6 +21,7 @@ from driveproof.evaluation.driving.route_score import (
     motion_of,
     score_record,
 )
+from driveproof.evaluation.driving.runs import DriveRun
 from driveproof.evaluation.driving.suite import (
     BENCH2DRIVE_ROUTES,
     ExpectedRoute,
@@ -150,6 +151,15 @@ def driving_scores(
     if variant is Variant.BENCH2DRIVE and expected_routes is None:
         expected = BENCH2DRIVE_ROUTES * times
     return _Suite(variant, expected, tuple(scored), routes, seed).scores()
+
+
+def scores_of(
+    run: DriveRun, variant: Variant | str = Variant.CORRECTED, *, seed: int = 0
+) -> DrivingScores:
+    """Score a run, finished or not; see :func:`driving_scores`."""
+    return driving_scores(
+        run.records, run.expected, variant, losses=run.losses, repeats=run.repeats, seed=seed
+    )
 
 
 def _by_key(records: Iterable[RouteRecord]) -> dict[tuple[str, int], RouteRecord]:
