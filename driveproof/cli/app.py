@@ -26,6 +26,7 @@ GROUPS = (
     "mcq",
     "judge",
     "policy",
+    "registry",
     "score",
     "evaluate",
     "validate",

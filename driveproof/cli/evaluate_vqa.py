@@ -73,7 +73,7 @@ def vqa(
     if as_json:
         typer.echo(json.dumps(report.to_json(), indent=2))
     else:
-        _print(report)
+        print_report(report)
 
 
 def _judge(spec: str, cache: Path | None) -> FormJudge | None:
@@ -91,7 +91,8 @@ def _judge(spec: str, cache: Path | None) -> FormJudge | None:
     return FormJudge(policy)
 
 
-def _print(report: VqaReport) -> None:
+def print_report(report: VqaReport) -> None:
+    """Scores by question and category, and what has none."""
     table = Table("question", "score", "n", "lost")
     for number, estimate in report.by_question.items():
         table.add_row(str(number), _brief(estimate.mean), str(estimate.n), str(estimate.lost))

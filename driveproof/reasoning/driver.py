@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from driveproof.errors import BadInput
@@ -15,17 +14,20 @@ from driveproof.policy.driving import (
     DrivingPolicy,
     open_driver,
 )
+from driveproof.policy.guard import Guarded
 from driveproof.policy.manner import check_manner
+from driveproof.policy.plugin import open_plugin
 from driveproof.policy.registry import KINDS, PolicySettings, open_policy
+from driveproof.policy.wire.client import connect
 from driveproof.prompts.asking import wording_hash
-from driveproof.prompts.inputs import InputMode, Shown, mode_to_json
+from driveproof.prompts.inputs import InputMode, mode_to_json
 from driveproof.questions import parse_keys
 from driveproof.reasoning.graph import ACTION, ReasoningGraph, require_action
 from driveproof.reasoning.presets import graph_name
 from driveproof.reasoning.privileged import Privileged, needs_privilege, require_privilege
-from driveproof.reasoning.run import Moment, Reasoner
+from driveproof.reasoning.run import Reasoner
+from driveproof.reasoning.showing import moment_of
 from driveproof.reasoning.trace import Sampling, Trace
-from driveproof.scene.images import Pixels
 
 
 class GraphPolicy:
@@ -104,42 +106,15 @@ class GraphPolicy:
         self._reasoner.begin(episode, seed)
 
     def decide(self, observation: DriveObservation) -> DriveDecision:
-        """Run the graph and read the keys; whatever fails is a decision with an error."""
+        """Run the graph and read the keys; whatever the policy fails at is a decision with an error."""
         start = time.monotonic()
         try:
-            moment = self._moment(observation)
+            moment = moment_of(observation, self._reasoner.mode, self._privileged)
         except ValueError as error:
             return DriveDecision(error=str(error))
         trace = self._reasoner.think(moment)
         seconds = time.monotonic() - start
         return _decision(trace, seconds)
-
-    def _moment(self, seen: DriveObservation) -> Moment:
-        """What the mode shows of an observation; ValueError if a picture is missing."""
-        mode, told = self._reasoner.mode, self._privileged
-        pictures: tuple[Pixels, ...] = ()
-        if mode.shown is Shown.CAMERA:
-            pictures = self._cameras(seen)
-        elif mode.shown is Shown.BEV:
-            assert told is not None  # checked when the policy was made
-            pictures = (told.bev(references=mode.references),)
-        marks = tuple(told.marks()) if told and mode.shown is Shown.TEXT else ()
-        return Moment(seen.frame, seen.time_s, seen.speed, seen.command, pictures, marks)
-
-    def _cameras(self, seen: DriveObservation) -> tuple[Pixels, ...]:
-        mode = self._reasoner.mode
-        by_view: list[Sequence[Pixels]] = []
-        for view in mode.views:
-            pictures = list(seen.pictures.get(view, ()))[-mode.history :]
-            if not pictures:
-                raise ValueError(f"no picture of {view}")
-            # an episode begins with one moment: it stands for those before it
-            pictures = [pictures[0]] * (mode.history - len(pictures)) + pictures
-            if mode.references:
-                assert self._privileged is not None  # checked when the policy was made
-                pictures = list(self._privileged.marked(view, pictures))
-            by_view.append(pictures)
-        return tuple(moment[at] for at in range(mode.history) for moment in by_view)
 
 
 def _decision(trace: Trace, seconds: float) -> DriveDecision:
@@ -168,18 +143,27 @@ def open_graph_driver(
     privileged: Privileged | None = None,
     sampling: Sampling | None = None,
 ) -> DrivingPolicy:
-    """Open whatever drives: a chat policy (``transformers:``, ``openai:``) by ``graph``, any other as it is.
+    """Open whatever drives: what talks (``transformers:``, ``openai:``, ``wire:``, a plug-in) by ``graph``, else as it is.
 
     Raises
     ------
     BadInput
         If nothing of that name drives, if graph and mode do not fit, or if the model was trained to be asked otherwise.
     """
-    kind = spec.partition(":")[0]
-    if kind not in KINDS or kind in DRIVERS:
-        return open_driver(spec, settings)
-    chat = open_talker(spec, graph, mode or InputMode(), settings)
-    return GraphPolicy(chat, graph, mode, privileged=privileged, sampling=sampling)
+    kind, colon, rest = spec.partition(":")
+    found: ChatPolicy | DrivingPolicy
+    if kind == "wire" and rest:
+        found = connect(rest, settings)
+    elif kind in KINDS and kind not in DRIVERS:
+        found = open_talker(spec, graph, mode or InputMode(), settings)
+    elif colon and kind not in DRIVERS:
+        found = open_plugin(spec, {DrivingPolicy: "driving policy", ChatPolicy: "model that talks"})
+        found = found if isinstance(found, ChatPolicy) else Guarded(found)
+    else:
+        found = open_driver(spec, settings)
+    if isinstance(found, ChatPolicy):
+        return GraphPolicy(found, graph, mode, privileged=privileged, sampling=sampling)
+    return found
 
 
 def open_talker(

@@ -59,7 +59,7 @@ class Reasoner:
     common beginning once. Questions of one level go out as one batch.
 
     The context of a question is first what it inherits, the oldest frame first, then the answers of the frame to the
-    questions before it. A question without an answer gives no context; its own error stays in the trace.
+    questions before it. A question without an answer, or with an empty one, gives no context; its own error stays in the trace.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Reasoner:
     ) -> None:
         for key in self._keys[source]:
             text = steps[key].text
-            if text is not None:
+            if text is not None and text.strip():
                 lines.append(context_line(self._words[key], text, when))
                 cited.append(Cited(key, frame))
 
