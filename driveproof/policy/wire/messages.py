@@ -99,7 +99,10 @@ class Turn(Closed):
 
 
 class Chat(Closed):
-    """A :class:`driveproof.policy.ChatRequest`."""
+    """A :class:`driveproof.policy.ChatRequest`.
+
+    Of its ``session`` only a hash travels: which requests begin alike, not what they are called.
+    """
 
     messages: Annotated[list[Turn], Field(max_length=1024)]
     images: Annotated[list[WirePicture], Field(max_length=MAX_IMAGES)] = []
@@ -108,6 +111,7 @@ class Chat(Closed):
     top_p: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     answer_schema: dict[str, JsonValue] | None = None
+    session: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{32})?$")] = ""
 
 
 class ChatBatch(Closed):

@@ -30,6 +30,9 @@ def chat_to_wire(request: ChatRequest, sender: Sender) -> wire.Chat:
         top_p=float(request.top_p),
         seed=request.seed,
         answer_schema=schema,
+        session=hashlib.sha256(request.session.encode()).hexdigest()[:32]
+        if request.session
+        else "",
     )
 
 
@@ -43,6 +46,7 @@ def chat_from_wire(chat: wire.Chat, receiver: Receiver) -> ChatRequest:
         top_p=chat.top_p,
         seed=chat.seed,
         schema=chat.answer_schema,
+        session=chat.session,
     )
 
 

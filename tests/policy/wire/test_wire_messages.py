@@ -50,6 +50,7 @@ def test_what_the_driving_side_sends_is_listed_here_completely() -> None:
     assert set(wire.fields_of(wire.Decide)) == expected
     assert set(wire.fields_of(wire.Begin)) == {"episode", "seed"}
     chat = {"messages", "images", "max_tokens", "temperature", "top_p", "seed", "answer_schema"}
+    chat |= {"session"}  # a hash
     chat |= {f"images.{name}" for name in picture}
     chat |= {"messages.role", "messages.content", "messages.content.type", "messages.content.text"}
     assert set(wire.fields_of(wire.ChatBatch)) == {"requests"} | {f"requests.{n}" for n in chat}

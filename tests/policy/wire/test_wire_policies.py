@@ -63,6 +63,17 @@ def test_answers_are_those_of_the_policy_itself(serve: Any, carrier: Any) -> Non
         assert len(identity["digest"]) == len(identity["prompts"]) == 64
 
 
+def test_which_requests_begin_alike_is_told_and_nothing_else_of_their_session(serve: Any) -> None:
+    policy = Echo()
+    names = ["", "town12/7", "town12/7", "town12/8"]
+    with closing(open_policy(f"wire:{serve(policy)}")) as remote:
+        remote.reply([asked(session=name) for name in names])
+    got = [request.session for request in policy.seen]
+    assert got[0] == ""
+    assert got[1] == got[2] != got[3]
+    assert not any("town12" in name for name in got)
+
+
 def test_a_request_that_cannot_be_sent_is_lost_alone(serve: Any, tmp_path: Path) -> None:
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff no more")
     settings = PolicySettings(image_root=str(tmp_path))
