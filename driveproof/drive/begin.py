@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from driveproof.drive.models import ModelServer
-from driveproof.drive.openers import ADDRESS, answers, asked, facts_of
+from driveproof.drive.openers import ADDRESS, answers, describe
 from driveproof.drive.plan import DriveSettings, choose_routes, differences, make_plan
 from driveproof.drive.rundir import OtherRun, RunDirectory
 from driveproof.errors import BadInput
@@ -76,9 +76,8 @@ def begin_run(
         If the policy's server does not answer.
     """
     routes = choose_routes(suite, limit, only)
-    settings = asked(policy, settings)
     address = "" if model is None else model.address()
-    facts = facts_of(policy, settings, served, address)
+    facts, settings = describe(policy, settings, served, address)
     return RunDirectory.begin(out, make_plan(suite, routes, facts, settings), suite)
 
 
@@ -94,7 +93,7 @@ def check_policy(run: RunDirectory, model: ModelServer | None) -> None:
     """
     plan = run.plan
     address = "" if model is None else model.address()
-    now = facts_of(plan.policy.spec, plan.settings, plan.policy.served, address)
+    now, _ = describe(plan.policy.spec, plan.settings, plan.policy.served, address)
     found = differences(plan, plan.model_copy(update={"policy": now}))
     if found:
         raise OtherRun(f"another policy than began it: {'; '.join(found[:3])}", path=run.path)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from driveproof.drive.film import CLIP_FILE, Film
 from driveproof.drive.notes import MOTION_FILE, DecisionLog, Heartbeat, MotionLog
 from driveproof.drive.openers import make_seat
 from driveproof.drive.plan import DrivePlan, Episode, Record
-from driveproof.drive.seat import ModelLost, PolicyBroke
+from driveproof.drive.seat import ModelLost, PolicyBroke, Seat
 from driveproof.drive.states import Ending
 from driveproof.errors import UserError
 from driveproof.evaluation.driving.records import (
@@ -77,19 +80,17 @@ def drive_episode(session: Session, task: EpisodeTask) -> Outcome:
 
 def _drive(session: Session, task: EpisodeTask) -> Outcome:
     session.load_town(task.spec.town)
-    keep = task.plan.settings.record is not Record.NONE
-    log = DecisionLog(task.folder if keep else None)
+    keep = task.plan.settings.record
+    log = DecisionLog(None if keep is Record.NONE else task.folder)
     began = time.monotonic()
-    broke = ""
-    with Staged(session, task, log) as staged:
-        try:
-            staged.play()
-        except PolicyBroke as error:
-            broke = str(error)
+    with Staged(session, task, log) as staged, staged.filmed():
+        broke = staged.play()
     log.close()
     staged.motion.write(task.folder)
     record = staged.record(time.monotonic() - began, broke)
     write_record(task.folder / RECORD_FILE, record)
+    if keep is Record.FAILURES and record.success:
+        (task.folder / CLIP_FILE).unlink(missing_ok=True)
     return Outcome(Ending.POLICY, broke) if broke else Outcome(Ending.COMPLETED)
 
 
@@ -104,6 +105,7 @@ class Staged:
         self._route: Route | None = None
         self._begin: float | None = None
         self._time = 0.0
+        self._film: Film | None = None
         self._heartbeat = Heartbeat(task.folder)
         self.motion = MotionLog()
 
@@ -114,18 +116,36 @@ class Staged:
         show = self._show
         self._stage.clear(show.actor_ids if show is not None else ())
 
-    def play(self) -> None:
-        """Drive until the route ends."""
+    @contextmanager
+    def filmed(self) -> Iterator[None]:
+        """Record a clip of what is played in the block, if the run keeps clips."""
+        task = self._task
+        if task.plan.settings.record not in (Record.FAILURES, Record.ALL):
+            yield
+            return
+        views = self._seat.policy.views if isinstance(self._seat, Seat) else ()
+        sizes = task.plan.settings.pictures
+        with Film(task.folder, task.episode, task.spec, views, sizes) as self._film:
+            yield
+
+    def play(self) -> str:
+        """Drive until the route ends; how the policy broke, "" if it did not."""
         self._route = start_route(self._stage, self._task.spec)
         seed = self._task.episode.seed
         self._show = RouteShow.of(self._stage, self._route, self._task.spec, seed)
-        self._stage.play(self._show, self._watch)
+        try:
+            self._stage.play(self._show, self._watch)
+        except PolicyBroke as error:
+            return str(error)
+        return ""
 
     def _watch(self, state: WorldState, ego_id: int) -> None:
         self._begin = state.time if self._begin is None else self._begin
         self._time = state.time - self._begin
         completion = self._stage.criteria.completion
         ego = state.actors.get(ego_id)
+        if ego is not None and self._film is not None and self._route is not None:
+            self._film.see(self._stage, self._stage.session.actor(ego_id), self._route, state)
         if ego is not None:
             self.motion.add(round(self._time, 9), ego, self._seat.pedals, completion)
         self._heartbeat.beat(self._time, completion, self._log.count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -13,15 +14,16 @@ from driveproof.drive.plan import DrivePlan, DriveSettings, Episode, PolicyFacts
 from driveproof.drive.seat import ExpertSeat, Seat, guarded
 from driveproof.drive.witness import Witness
 from driveproof.errors import BadInput
-from driveproof.policy.driving import DRIVERS, DrivingPolicy
-from driveproof.policy.registry import KINDS, PolicySettings
+from driveproof.policy.driving import DrivingPolicy
+from driveproof.policy.registry import PolicySettings
 from driveproof.prompts.inputs import Cameras, InputMode, Shown
-from driveproof.reasoning import Privileged, ReasoningGraph, open_graph, open_graph_driver
+from driveproof.reasoning import GraphPolicy, Privileged, open_graph, open_graph_driver
 
 EXPERT = "expert"
 ADDRESS = "{address}"
 """Stands in a specification for where a server of ours listens."""
 DEFAULT_GRAPH, DEFAULT_MODE = "action", "camera"
+NOTED = "the expert's answers are noted, not shown"
 HEALTH_S = 3.0
 
 
@@ -52,31 +54,6 @@ def parse_mode(text: str) -> InputMode:
     return InputMode(Shown(shown), references, history, cameras)
 
 
-def talks(spec: str) -> bool:
-    """Whether a specification names a model that has to be asked questions."""
-    kind = spec.partition(":")[0]
-    return kind in KINDS and kind not in DRIVERS
-
-
-def asked(spec: str, settings: DriveSettings) -> DriveSettings:
-    """The settings with graph and mode filled in for who talks, and refused for who does not.
-
-    Raises
-    ------
-    BadInput
-        If graph or mode are given to a policy that does not talk, or are none.
-    """
-    if not talks(spec) and not spec.startswith("wire:"):
-        for name in ("graph", "mode"):
-            if getattr(settings, name):
-                raise BadInput(f"{spec} does not talk and has no {name}", field=name)
-        return settings
-    graph, mode = settings.graph or DEFAULT_GRAPH, settings.mode or DEFAULT_MODE
-    open_graph(graph)
-    parse_mode(mode)
-    return settings.model_copy(update={"graph": graph, "mode": mode})
-
-
 def open_policy(
     spec: str, settings: DriveSettings, privileged: Privileged | None = None
 ) -> DrivingPolicy:
@@ -89,36 +66,69 @@ def open_policy(
     Unreachable
         If its server does not answer.
     """
-    graph: ReasoningGraph = open_graph(settings.graph or DEFAULT_GRAPH)
     return open_graph_driver(
         spec,
         PolicySettings(seed=settings.seed),
-        graph=graph,
+        graph=open_graph(settings.graph or DEFAULT_GRAPH),
         mode=parse_mode(settings.mode),
         privileged=privileged,
     )
 
 
-def facts_of(
+def describe(
     spec: str, settings: DriveSettings, served: str = "", address: str = ""
-) -> PolicyFacts:
-    """What ``run.json`` says of a policy; the policy is opened for it."""
+) -> tuple[PolicyFacts, DriveSettings]:
+    """What ``run.json`` says of a policy, which is opened for it, and the settings with its graph and mode named.
+
+    Raises
+    ------
+    BadInput
+        As :func:`open_policy`, or if graph or mode are given to a policy that does not talk.
+    Unreachable
+        If its server does not answer.
+    """
+    policy: DrivingPolicy | None = None
+    privileged: list[str] = []
+    identity: dict[str, Any] = {"kind": EXPERT}
     if spec == EXPERT:
-        return PolicyFacts(
-            spec=spec, name=EXPERT, identity={"kind": EXPERT}, privileged=("the expert drives",)
-        )
-    witness = Witness(settings, parse_mode(settings.mode))
-    policy = open_policy(spec.replace(ADDRESS, address), settings, witness)
-    identity = policy.identity()
-    privileged = []
-    told = identity.get("privileged")
-    if isinstance(told, dict):
-        privileged.append(str(told.get("shows")))
-    if settings.truth:
-        privileged.append("the expert's answers are noted, not shown")
-    return PolicyFacts(
-        spec=spec, served=served, name=policy.name, identity=identity, privileged=tuple(privileged)
+        privileged.append("the expert drives")
+    else:
+        witness = Witness(settings, parse_mode(settings.mode))
+        policy = open_policy(spec.replace(ADDRESS, address), settings, witness)
+        identity = policy.identity()
+        told = identity.get("privileged")
+        privileged += [str(told.get("shows"))] if isinstance(told, dict) else []
+        privileged += [NOTED] if settings.truth else []
+    facts = PolicyFacts(
+        spec=spec,
+        served=served,
+        name=EXPERT if policy is None else policy.name,
+        identity=_anywhere(identity, address),
+        privileged=tuple(privileged),
     )
+    return facts, _asked(spec, settings, isinstance(policy, GraphPolicy))
+
+
+def _asked(spec: str, settings: DriveSettings, talks: bool) -> DriveSettings:
+    if talks:
+        named = {
+            "graph": settings.graph or DEFAULT_GRAPH,
+            "mode": settings.mode or DEFAULT_MODE,
+        }
+        return settings.model_copy(update=named)
+    for name in ("graph", "mode"):
+        if getattr(settings, name):
+            raise BadInput(f"{spec} does not talk and has no {name}", field=f"--{name}")
+    return settings
+
+
+def _anywhere(value: Any, address: str) -> Any:
+    """An identity without the address of a server of ours, which changes from start to start."""
+    if isinstance(value, Mapping):
+        return {key: _anywhere(item, address) for key, item in value.items()}
+    if isinstance(value, str) and address:
+        return value.replace(address, ADDRESS)
+    return value
 
 
 def make_seat(

@@ -19,6 +19,7 @@ from driveproof.drive.witness import Witness
 from driveproof.errors import Unreachable
 from driveproof.maps import Route
 from driveproof.policy.driving import DriveDecision, DrivingPolicy
+from driveproof.policy.failures import server_failed
 from driveproof.questions import ActionKeys
 from driveproof.scene.images import Pixels
 from driveproof.sim.client import WorldState
@@ -149,12 +150,21 @@ class PolicyDriver:
         if witness is not None:
             witness.at_decision()
         decision = guarded(lambda: self._seat.policy.decide(seen))
-        if decision.error and not self._seat.alive():
-            raise ModelLost(decision.error)
+        self._check(decision)
         noted = witness if self._seat.settings.truth else None
         truth = None if noted is None else noted.truth(decision)
         self._seat.log.add(seen, decision, seen.time_s, truth)
         self._apply(decision, me)
+
+    def _check(self, decision: DriveDecision) -> None:
+        """Whatever a lost server had to do with a decision, it is no decision of the policy: ModelLost."""
+        steps = (decision.trace or {}).get("steps") or ()
+        errors = [decision.error, *(str(step.get("error", "")) for step in steps)]
+        lost = next((error for error in errors if server_failed(error)), "")
+        if not lost and decision.error and not self._seat.alive():
+            lost = decision.error
+        if lost:
+            raise ModelLost(lost)
 
     def _apply(self, decision: DriveDecision, me: Ego) -> None:
         """Take a decision over; an error leaves the last one in force."""
