@@ -27,6 +27,7 @@ ROOM = {
     "judge_evaluate": "evaluation",
     "humans": "evaluation",
     "vqa": "commenter",
+    "rubrics": "rewards",
     "vqa_sft": "training",
     "vqa_evaluate": "evaluation",
 }

@@ -13,12 +13,14 @@ from driveproof.config.base import Section, Seed
 from driveproof.config.codebook import CodebookParams
 from driveproof.config.collect import CollectParams
 from driveproof.config.evaluate import EvaluateParams
+from driveproof.config.grpo import GrpoParams
 from driveproof.config.humans import HumansParams
 from driveproof.config.judge import JudgeEvaluateParams, JudgeParams, JudgeSftParams
 from driveproof.config.mcq import McqParams
 from driveproof.config.promote import PromoteParams
 from driveproof.config.publish import PublishParams
 from driveproof.config.report import ReportParams
+from driveproof.config.rubrics import RubricsParams
 from driveproof.config.scenarios import ScenariosParams
 from driveproof.config.scenes import ScenesParams
 from driveproof.config.sft import SftParams
@@ -41,12 +43,14 @@ class Params(Section):
     codebook: CodebookParams = CodebookParams()
     sweep: SweepParams = SweepParams()
     mcq: McqParams = McqParams()
+    rubrics: RubricsParams = RubricsParams()
     vqa: VqaParams = VqaParams()
     vqa_sft: VqaSftParams = VqaSftParams()
     vqa_evaluate: VqaEvaluateParams = VqaEvaluateParams()
     # ``validate`` is a method of pydantic models, so the attribute has an underscore
     validate_: ValidateParams = Field(default=ValidateParams(), alias="validate")
     sft: SftParams = SftParams()
+    grpo: GrpoParams = GrpoParams()
     evaluate: EvaluateParams = EvaluateParams()
     judge: JudgeParams = JudgeParams()
     judge_sft: JudgeSftParams = JudgeSftParams()

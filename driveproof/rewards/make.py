@@ -17,7 +17,6 @@ from driveproof.rewards.rubric_reward import RubricReward, SharedRubricReward
 from driveproof.rewards.rubrics import Rubric
 from driveproof.scene import Observation
 
-
 RewardKind = Literal["exact", "rubric", "shared"]
 
 

@@ -141,7 +141,12 @@ class SharedRubricReward(_Graded):
     ) -> None:
         super().__init__(exact_share, concurrency)
         chosen = weights or AxisWeights()
-        self._weights = {name: float(getattr(chosen, name)) for name in AXES}
+        self._weights = {
+            "grounding": chosen.grounding,
+            "no_hallucination": chosen.no_hallucination,
+            "specificity": chosen.specificity,
+            "coherence": chosen.coherence,
+        }
         self._total = sum(self._weights.values())
         if self._total <= 0.0:
             raise ValueError("weights: all axes weigh nothing")
