@@ -1,4 +1,4 @@
-"""Stage evaluate: data/mcq/test.parquet and grid.parquet, models/sft -> reports/evaluate."""
+"""Stage evaluate: data/mcq/test.parquet and grid.parquet, data/scenes, models/sft -> reports/evaluate."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from driveproof.config import load_params
 from driveproof.errors import BadInput, run
 from driveproof.evaluation import evaluate, write_evaluation
+from driveproof.evaluation.facts import read_facts
 from driveproof.mcq import read_items
 
 DATA, OUT = Path("data/mcq"), Path("reports/evaluate")
@@ -25,11 +26,15 @@ def main() -> None:
                 field=f"evaluate.{key}",
             )
     grid = read_items(DATA / "grid.parquet") if section.grid_repeats else []
-    result = evaluate(section, read_items(DATA / "test.parquet"), grid, seed=params.seed)
+    items = read_items(DATA / "test.parquet")
+    facts = read_facts("data/scenes", {item.record_key for item in items})
+    result = evaluate(section, items, grid, facts=facts, seed=params.seed)
     write_evaluation(result, OUT)
     for name, answers in result.runs.items():
-        report = answers.report
-        print(f"{name}: ACC {report.accuracy}, HLD {report.hld}, invalid {report.invalid}")
+        report, cfs = answers.report, answers.cfs.score if answers.cfs else "none"
+        print(
+            f"{name}: ACC {report.accuracy}, HLD {report.hld}, CFS {cfs}, invalid {report.invalid}"
+        )
 
 
 if __name__ == "__main__":

@@ -64,6 +64,13 @@ def run(
     other_pictures: Annotated[
         bool, typer.Option("--other-pictures", help="Ask again with pictures of other drives.")
     ] = False,
+    cfs: Annotated[
+        str,
+        typer.Option(help="Judge the reasons: offline (with --scenes), openai:URL#MODEL, or off."),
+    ] = "off",
+    scenes: Annotated[
+        Path | None, typer.Option(help="Table of scenes, for the offline judge.")
+    ] = None,
     images: Annotated[Path, typer.Option(help="Where paths of pictures start.")] = Path(),
     cache: Annotated[Path | None, typer.Option(help="Keep answers of servers here.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Requests to a server at once.")] = 8,
@@ -82,7 +89,9 @@ def run(
     Example: driveproof evaluate run --items data/mcq/test.parquet --policy transformers:models/sft
     --style compact --mode deft --mode jeft --other-pictures --max-tokens 96 --json
     """
+    from driveproof.errors import BadInput
     from driveproof.evaluation import evaluate, summary_of, write_evaluation
+    from driveproof.evaluation.facts import read_facts
     from driveproof.files import check_folder
     from driveproof.mcq import read_items
     from driveproof.prompts import STYLES
@@ -100,6 +109,7 @@ def run(
         repeats=repeats,
         picture_repeats=repeats,
         grid_repeats=0,
+        cfs=cfs,
         temperature=temperature,
         top_p=top_p,
         max_tokens=max_tokens,
@@ -108,6 +118,8 @@ def run(
         threads=threads,
         concurrency=concurrency,
     )
+    if cfs == "offline" and scenes is None:
+        raise BadInput("the offline judge needs the scenes", field="--cfs", hint="name --scenes")
     if out is not None:
         check_folder(out, ["summary.json"])
     console = Console(stderr=True)
@@ -119,9 +131,12 @@ def run(
                 bars[name] = progress.add_task(name, total=total)
             progress.update(bars[name], completed=done)
 
+        asked = read_items(items)
+        keys = {item.record_key for item in asked}
         result = evaluate(
             params,
-            read_items(items),
+            asked,
+            facts=read_facts(scenes, keys) if scenes else None,
             seed=seed,
             image_root=str(images),
             cache_dir=str(cache) if cache else None,
@@ -148,11 +163,12 @@ def _check_answers(result: Evaluation) -> None:
 
 
 def _print(result: Evaluation) -> None:
-    table = Table("run", "questions", "ACC", "HLD", "invalid", "lost")
+    table = Table("run", "questions", "ACC", "CFS", "HLD", "invalid", "lost")
     for name, done in result.runs.items():
         report = done.report
         share = f"{report.invalid}/{report.answers}"
-        row = (name, str(report.items), _brief(report.accuracy), _brief(report.hld), share)
+        reasons = _brief(done.cfs.score) if done.cfs else ""
+        row = (name, str(report.items), _brief(report.accuracy), reasons, _brief(report.hld), share)
         table.add_row(*row, str(report.lost))
     Console().print(table)
     for name, change in result.dependence.items():

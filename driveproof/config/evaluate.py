@@ -18,7 +18,8 @@ class EvaluateParams(Section):
     many. ``picture_repeats`` and ``grid_repeats`` replace ``repeats`` for the picture ablations and the
     difficulty grid; 0 leaves the grid out. ``max_items`` questions are drawn if there are more, likewise
     ``max_grid_records`` records of the grid, each in all of its cells. More than one of ``threads`` pays on idle
-    cores only; 0 leaves the number to the model's library.
+    cores only; 0 leaves the number to the model's library. ``cfs`` judges the reasons: "offline" (against the facts of the
+    scene), ``openai:URL#MODEL`` (a vision-language model against the pictures) or "off".
     """
 
     policies: tuple[str, ...] = ("transformers:models/sft",)
@@ -32,6 +33,7 @@ class EvaluateParams(Section):
     repeats: int = Field(default=8, ge=1)
     picture_repeats: int = Field(default=2, ge=1)
     grid_repeats: int = Field(default=1, ge=0)
+    cfs: str = "offline"
     temperature: float = Field(default=0.6, ge=0.0)
     top_p: float = Field(default=0.95, gt=0.0, le=1.0)
     max_tokens: int = Field(default=96, ge=1)

@@ -1,5 +1,7 @@
 """Scores and their statistics; training rewards call the same functions."""
 
+from driveproof.evaluation.cfs import CfsScore, open_judge
+from driveproof.evaluation.cfs_table import CfsReport, report_cfs
 from driveproof.evaluation.mcq import AnswerTable, McqReport, report_mcq, report_table, tabulate
 from driveproof.evaluation.pictures import (
     PictureDependence,
@@ -20,6 +22,8 @@ from driveproof.evaluation.statistics import (
 
 __all__ = [
     "AnswerTable",
+    "CfsReport",
+    "CfsScore",
     "Estimate",
     "Evaluation",
     "McqReport",
@@ -29,8 +33,10 @@ __all__ = [
     "bootstrap_mean",
     "evaluate",
     "mean_over_repeats",
+    "open_judge",
     "paired_difference",
     "picture_dependence",
+    "report_cfs",
     "report_mcq",
     "report_table",
     "scene_derangement",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,9 @@ import numpy as np
 
 from driveproof.config.evaluate import EvaluateParams
 from driveproof.errors import BadInput
+from driveproof.evaluation.cfs import open_judge
+from driveproof.evaluation.cfs_table import CfsReport, report_cfs
+from driveproof.evaluation.facts import SceneFacts
 from driveproof.evaluation.mcq import AnswerTable, McqReport, report_table, tabulate
 from driveproof.evaluation.pictures import (
     PictureDependence,
@@ -32,7 +35,8 @@ from driveproof.prompts import STYLES, prompt_hash
 class Run:
     """One row of the result: a policy, how it was asked, what it answered, what that came to.
 
-    ``pictures`` is "own", "other" (of other drives) or "none"; ``grid`` marks the run over the difficulty grid.
+    ``pictures`` is "own", "other" (of other drives) or "none"; ``grid`` marks the run over the difficulty grid. ``cfs`` is what
+    the judge made of its reasons, None where there are none or nobody was to judge.
     """
 
     name: str
@@ -43,6 +47,7 @@ class Run:
     answers: list[Answer]
     table: AnswerTable
     report: McqReport
+    cfs: CfsReport | None = None
 
 
 @dataclass
@@ -74,12 +79,15 @@ def evaluate(
     items: Sequence[McqItem],
     grid: Sequence[McqItem] = (),
     *,
+    facts: Mapping[str, SceneFacts] | None = None,
     seed: int = 0,
     image_root: str = ".",
     cache_dir: str | None = None,
     watch: Watch | None = None,
 ) -> Evaluation:
     """Run everything that ``params`` names over ``items`` and, in DEFT, over ``grid``.
+
+    ``facts`` by record key are what the offline judge of reasons knows of the scenes; without them CFS is unscored.
 
     Raises
     ------
@@ -114,6 +122,8 @@ def evaluate(
         concurrency=params.concurrency,
         cache_dir=cache_dir,
     )
+    judge = None if params.cfs == "off" else open_judge(params.cfs, opening)
+    seen = {item.record_key: item.observation for item in items}
     for spec in (*params.policies, *params.baselines):
         policy = open_policy(spec, opening)
         for plan in _plans(policy, params, bool(grid)):
@@ -121,7 +131,11 @@ def evaluate(
                 raise BadInput(f"two policies are called {policy.name}", field=spec)
             asked = _questions(plan, items, grid, seed)
             settings = replace(base, repeats=plan.repeats)
-            result.runs[plan.name] = _run(policy, plan, asked, settings, seed, watch)
+            done = _run(policy, plan, asked, settings, seed, watch)
+            if judge and isinstance(policy, ChatPolicy) and not plan.grid:
+                judged = report_cfs(done.table, judge, seed, facts=facts, seen=seen)
+                done = replace(done, cfs=judged)
+            result.runs[plan.name] = done
         _compare_pictures(result, policy, seed)
     return result
 
@@ -199,7 +213,7 @@ def _compare_pictures(result: Evaluation, policy: Policy, seed: int) -> None:
 
 
 def summary_of(evaluation: Evaluation) -> dict[str, Any]:
-    """The main figures as JSON: for each run n, lost, invalid, ACC and HLD with intervals."""
+    """The main figures as JSON: for each run n, lost, invalid, ACC, HLD and CFS with intervals."""
     names = ("items", "scenes", "repeats", "answers", "lost", "invalid", "chance")
     figures = ("accuracy", "accuracy_valid", "hld")
     runs = {}
@@ -211,6 +225,7 @@ def summary_of(evaluation: Evaluation) -> dict[str, Any]:
             "pictures": run.pictures,
             "grid": run.grid,
             **{key: report[key] for key in (*names, *figures)},
+            "cfs": asdict(run.cfs) if run.cfs else None,
         }
     revisions = [
         run.policy["revision"] for run in evaluation.runs.values() if "revision" in run.policy
