@@ -37,7 +37,7 @@ GROUPS = (
     "drive",
     "reason",
 )
-COMMANDS = ("comment", "compare", "doctor", "promote", "publish", "report", "status")
+COMMANDS = ("comment", "compare", "doctor", "leaderboard", "promote", "publish", "report", "status")
 
 
 @app.callback(invoke_without_command=True)
