@@ -10,6 +10,7 @@ from driveproof.errors import BadInput
 from driveproof.files import read_json
 from driveproof.report.inputs import Inputs
 from driveproof.report.tables import MISSING, Section, Table, counts, estimate, number, percent
+from driveproof.report.vqa_models import model_tables
 
 ORDER = ("expert", "shuffled", "constant")
 _MEANING = (
@@ -21,12 +22,13 @@ _MEANING = (
 
 
 def vqa_section(inputs: Inputs) -> Section:
-    """Statistics of data/vqa and the baselines by category and by question."""
+    """Statistics of data/vqa, the baselines by category and by question, and models on held-out clips."""
     anchor, title = "vqa", "Questions and answers"
     folder = inputs.root / "reports/vqa"
     statistics, baselines = _object(folder / "statistics.json"), _object(folder / "baselines.json")
     if statistics is None or baselines is None:
         return Section(anchor, title, missing="vqa")
+    models = _object(inputs.root / "reports/vqa_evaluate/vqa_evaluate.json")
     intro = (
         f"The expert answered {number(statistics['questions'])} questions about {number(statistics['frames'])} frames of "
         f"{number(statistics['clips'])} clips, {number(statistics['questions_per_frame'], 1)} a frame; in "
@@ -36,6 +38,7 @@ def vqa_section(inputs: Inputs) -> Section:
     tables = (
         _by_category(baselines),
         _by_question(baselines, statistics),
+        *(model_tables(models) if models else ()),
         counts("Direction keys of the expert", "key", statistics["directions"]),
         counts("Speed keys of the expert", "key", statistics["speeds"]),
     )

@@ -1,0 +1,203 @@
+"""What a model is taught of the expert's answers, and that it is asked in training as in a drive."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from driveproof.commenter.moments import Moment, clips_of_split
+from driveproof.config.sft import TinyParams
+from driveproof.config.vqa import VqaSftParams
+from driveproof.errors import BadInput
+from driveproof.evaluation.vqa.asking import ask_moments
+from driveproof.files import read_json, write_json
+from driveproof.policy.chat import ChatReply, ChatRequest
+from driveproof.policy.driving import DriveObservation
+from driveproof.policy.manner import check_manner
+from driveproof.policy.registry import PolicySettings, open_policy
+from driveproof.policy.vocabulary import build_tokenizer
+from driveproof.prompts.asking import wording_hash
+from driveproof.prompts.inputs import Cameras, InputMode, Shown, mode_from_json, mode_to_json
+from driveproof.questions import QUESTIONS, SpeedKey, parse_keys
+from driveproof.reasoning import GraphPolicy, open_graph
+from driveproof.training.sft import train
+from driveproof.training.vqa import VqaLessons
+from tests.training.vqa_world import moment, moments
+
+TEXT = InputMode(Shown.TEXT)
+TINY = TinyParams(hidden=32, layers=1, heads=2, vision_hidden=16, vision_layers=1)
+
+
+def params(**changes: object) -> VqaSftParams:
+    settings = {
+        "tiny": TINY, "steps": 60, "batch_size": 8, "precision": "fp32", "questions": (50, 8),
+        "learning_rate": 0.01, "matrix_learning_rate": 0.04, **changes,
+    }  # fmt: skip
+    return VqaSftParams.model_validate(settings)
+
+
+def lessons(mode: InputMode = TEXT, **changes: object) -> VqaLessons:
+    return VqaLessons(moments(), mode, params(**changes), 0)
+
+
+def said(example: Any) -> str:
+    return str(example.messages[-1]["content"][0]["text"])
+
+
+def asked(example: Any) -> str:
+    return str(example.messages[0]["content"][-1]["text"])
+
+
+def test_lessons_repeat_and_say_what_the_expert_says() -> None:
+    first, again = lessons(), lessons()
+    for index in range(40):
+        example = first.lesson(index, 0)
+        assert example == again.lesson(index, 7), "a lesson depends on seed and number alone"
+        if "FOLLOW_LANE" in asked(example):
+            fast = "drives 12." in asked(example)
+            stands = "drives 0.0" in asked(example)
+            right = (
+                SpeedKey.STOP if stands else SpeedKey.DECELERATE if fast else SpeedKey.ACCELERATE
+            )
+            assert parse_keys(said(example)).speed is right
+            assert ("turn left at the junction" in asked(example)) == stands
+
+
+def test_the_rare_answer_is_taught_as_often_as_the_others_when_balanced() -> None:
+    even = lessons(balance=0.0, focus_share=1.0)
+    counts = Counter(parse_keys(said(even.lesson(i, 0))).speed for i in range(300))
+    assert counts[SpeedKey.STOP] > 70, "a third, though one moment in eight"
+    natural = lessons(balance=1.0, focus_share=1.0)
+    counts = Counter(parse_keys(said(natural.lesson(i, 0))).speed for i in range(300))
+    assert 15 < counts[SpeedKey.STOP] < 65
+
+
+def test_only_the_questions_of_the_parameters_are_taught() -> None:
+    taught = lessons(questions=(8, 43))
+    assert taught.taught == (8,), "43 has no answer in these moments"
+    assert taught.identity()["questions"] == [8]
+    assert all("The ego vehicle" in said(taught.lesson(i, 0)) for i in range(20))
+    with pytest.raises(BadInput, match="no moment"):
+        lessons(questions=(1,))
+
+
+def test_a_mode_that_is_not_recorded_is_refused() -> None:
+    for mode in (InputMode(Shown.BEV), InputMode(cameras=Cameras.SIX), InputMode(references=True)):
+        with pytest.raises(BadInput, match="recorded"):
+            lessons(mode)
+
+
+def test_text_lessons_show_no_picture_and_camera_lessons_no_actor() -> None:
+    text, camera = lessons(), lessons(InputMode())
+    assert text.images() == []
+    assert len(camera.images()) == len(moments())
+    for index in range(20):
+        assert "red car" in asked(text.lesson(index, 0))
+        assert text.lesson(index, 0).images == []
+        example = camera.lesson(index, 0)
+        assert "red car" not in json.dumps(example.messages)
+        assert len(example.images) == 1
+
+
+def test_texts_are_few_tokens_and_come_back() -> None:
+    one = lessons()
+    tokenizer = build_tokenizer(one.corpus(), phrases=one.phrases)
+    for index in range(20):
+        example = one.lesson(index, 0)
+        for text in (asked(example), said(example)):
+            ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+            assert tokenizer.decode(ids) == text
+            assert len(ids) <= (40 if text == asked(example) else 4)
+
+
+class Listener:
+    """A chat policy that keeps what it is asked."""
+
+    name = "listener"
+
+    def __init__(self) -> None:
+        self.heard: list[ChatRequest] = []
+
+    def identity(self) -> dict[str, Any]:
+        return {"kind": "listener"}
+
+    def reply(self, requests: list[ChatRequest]) -> list[ChatReply]:
+        self.heard += requests
+        return [ChatReply("FOLLOW_LANE, KEEP") for _ in requests]
+
+
+class Told:
+    """The driving side, that knows the actors."""
+
+    name = "told"
+
+    def __init__(self, moment: Moment) -> None:
+        self._moment = moment
+
+    def marks(self) -> Any:
+        return self._moment.marks
+
+
+@pytest.mark.parametrize("mode", [TEXT, InputMode()])
+@pytest.mark.parametrize("wording", range(6))
+def test_a_drive_asks_byte_for_byte_as_the_lessons_do(mode: InputMode, wording: int) -> None:
+    """The recorded moment and the same moment in a drive by the graph ``action`` give one request."""
+    recorded = moment(3, 4.96, SpeedKey.KEEP, "right")
+    listener = Listener()
+    driver = GraphPolicy(
+        listener,
+        open_graph(lessons().identity()["graph"]),
+        mode,
+        privileged=Told(recorded),  # type: ignore[arg-type]
+        wording_seed=wording,
+    )
+    driver.begin("episode", 0)
+    picture = np.zeros((128, 224, 3), np.uint8)
+    seen = DriveObservation(5, 0.5, {"CAM_FRONT": [picture]}, recorded.speed, "right", 12.0)
+    assert driver.decide(seen).keys is not None
+    (request,) = listener.heard
+    (row,) = [row for row in recorded.rows if row.key.number == 50]
+    taught = [
+        recorded.request(mode, replace(row, question=text))[0] for text in QUESTIONS[50].phrasings
+    ]
+    assert list(request.messages) in taught
+
+
+def test_clips_of_a_split(tmp_path: Path) -> None:
+    path = tmp_path / "splits.json"
+    write_json(path, {"bench2drive/B": "train", "bench2drive/A": "train", "bench2drive/C": "test"})
+    assert clips_of_split(path, "train") == ["A", "B"]
+    with pytest.raises(BadInput, match="no clip of the split dev"):
+        clips_of_split(path, "dev")
+
+
+@pytest.mark.slow
+def test_a_small_model_learns_and_says_how_it_is_asked(tmp_path: Path) -> None:
+    """Slow: accelerate, fast: decelerate; asked in another manner it is refused."""
+    folder = tmp_path / "text"
+    report = train(lessons(steps=120), params(steps=120), 0, folder)
+    assert report["curve"][-1]["loss"] < 0.3 * report["curve"][0]["loss"]
+    manner = read_json(folder / "driveproof.json")
+    assert mode_from_json(manner["mode"]) == TEXT
+    policy: Any = open_policy(f"transformers:{folder}", PolicySettings(threads=1))
+    unseen = [moment(101, 3.4, SpeedKey.ACCELERATE), moment(102, 12.4, SpeedKey.DECELERATE)]
+    answers = ask_moments(policy, TEXT, unseen, numbers={50}, max_tokens=8)
+    assert [parse_keys(answer.text or "").speed for answer in answers] == [
+        SpeedKey.ACCELERATE,
+        SpeedKey.DECELERATE,
+    ]
+    spec = f"transformers:{folder}"
+    asking = {"mode": mode_to_json(TEXT), "graph": "action", "wording": wording_hash(TEXT)}
+    check_manner(spec, asking)
+    for name, value in (
+        ("mode", mode_to_json(InputMode())), ("graph", "cot"), ("wording", "0" * 16),
+    ):  # fmt: skip
+        with pytest.raises(BadInput, match="was trained with") as refused:
+            check_manner(spec, {**asking, name: value})
+        assert refused.value.field == name
