@@ -35,8 +35,16 @@ class CommandFailed(RuntimeError):
     """A command ended with another code than 0; the message holds its last lines."""
 
 
-def run(argv: Sequence[str], cwd: Path, log: Callable[[str], None], grace_s: float = 10.0) -> None:
-    """Run ``argv`` in ``cwd`` and hand each line of its output to ``log``.
+def run(
+    argv: Sequence[str],
+    cwd: Path,
+    log: Callable[[str], None],
+    grace_s: float = 10.0,
+    answers: Sequence[int] = (0,),
+) -> int:
+    """Run ``argv`` in ``cwd``, hand each line of its output to ``log``, and return its exit code.
+
+    ``answers`` are the exit codes that say something; all others are failures.
 
     The command runs under :mod:`flows._guard`: when this process is cancelled or killed, the whole process
     tree of the command ends within ``grace_s`` seconds.
@@ -44,7 +52,7 @@ def run(argv: Sequence[str], cwd: Path, log: Callable[[str], None], grace_s: flo
     Raises
     ------
     CommandFailed
-        If the command does not end with code 0.
+        If the command ends with another code than those.
     """
     log(f"$ {' '.join(argv)}")
     guard = subprocess.Popen(
@@ -74,8 +82,9 @@ def run(argv: Sequence[str], cwd: Path, log: Callable[[str], None], grace_s: flo
             guard.kill()
             guard.wait()
         guard.stdout.close()
-    if code != 0:
+    if code not in answers:
         raise CommandFailed("\n".join([f"{' '.join(argv)} ended with code {code}", *tail]))
+    return code
 
 
 def output(argv: Sequence[str], cwd: Path) -> str:

@@ -29,17 +29,25 @@ class PromoteParams(Section):
     Attributes
     ----------
     model
-        Name in the registry.
+        Name in the registry that is meant if none is said.
     challenger, champion
         Aliases.
-    gate
-        All of these must hold.
+    gates
+        By name in the registry: all rules must hold.
     """
 
     model: str = Field(default="driveproof-policy", min_length=1, pattern=r"^[^/:@]+$")
     challenger: str = Field(default="challenger", pattern=_ALIAS)
     champion: str = Field(default="champion", pattern=_ALIAS)
-    gate: tuple[GateRule, ...] = (
-        GateRule(metric="accuracy", at_least=0.0, floor=0.17),
-        GateRule(metric="hld", at_least=-0.05),
+    gates: dict[str, tuple[GateRule, ...]] = Field(
+        default={
+            "driveproof-policy": (
+                GateRule(metric="accuracy", at_least=0.0, floor=0.17),
+                GateRule(metric="hld", at_least=-0.05),
+            ),
+            "driveproof-driver": (
+                GateRule(metric="driving_score", at_least=0.0, min_units=5),
+                GateRule(metric="success", at_least=-0.05, min_units=5),
+            ),
+        }
     )

@@ -3,8 +3,14 @@
 from driveproof.tracking.lineage import Lineage, MetricPoint, read_lineage
 from driveproof.tracking.promotion import Promotion, compare_versions, judge_gate, promote
 from driveproof.tracking.publish import Published, PublishedVersion, publish, publish_drive
-from driveproof.tracking.registry import Version, find_version, unit_scores
-from driveproof.tracking.store import Store, fetch_model, open_store
+from driveproof.tracking.registry import (
+    Version,
+    fetch_model,
+    find_version,
+    list_versions,
+    unit_scores,
+)
+from driveproof.tracking.store import Store, open_store
 
 __all__ = [
     "Lineage",
@@ -18,6 +24,7 @@ __all__ = [
     "fetch_model",
     "find_version",
     "judge_gate",
+    "list_versions",
     "open_store",
     "promote",
     "publish",

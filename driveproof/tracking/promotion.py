@@ -93,13 +93,17 @@ def promote(store: Store, params: PromoteParams, *, dry_run: bool = False) -> Pr
     Raises
     ------
     BadInput
-        If there is no challenger, or one of the two was never measured.
+        If the model has no gate or no challenger, or one of the two was never measured.
     """
+    gate = params.gates.get(params.model)
+    if not gate:
+        hint = "add its rules to promote.gates of params.yaml"
+        raise BadInput("has no gate", field=params.model, hint=hint)
     challenger = find_version(store, f"{params.model}@{params.challenger}")
     champion = _champion(store, params)
     rival = champion or challenger
     comparisons = tuple(compare_versions(store, challenger, rival))
-    verdicts = judge_gate(params.gate, comparisons, rivals=champion is not None)
+    verdicts = judge_gate(gate, comparisons, rivals=champion is not None)
     same = champion is not None and champion.number == challenger.number
     moved = not same and not dry_run and all(verdict.holds for verdict in verdicts)
     if moved:

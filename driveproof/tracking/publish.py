@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,25 +112,26 @@ def publish_drive(
     params: Params,
     version: Version,
     records: Sequence[RouteRecord],
-    run_hash: str,
     store: Store,
 ) -> str:
     """Attach the scores of a closed-loop run to the version that drove; the same run again changes nothing.
 
-    Parameters
-    ----------
-    run_hash
-        Identity of what came out, for example the SHA-256 of the records.
-
     Returns
     -------
     The MLflow run.
+
+    Raises
+    ------
+    BadInput
+        If no route has ended.
     """
     from mlflow.entities import Metric
 
     scores = drive_unit_scores(records)
     if not scores:
         raise BadInput("no route of this run has ended", field="records")
+    told = json.dumps([record.to_json() for record in records], sort_keys=True)
+    run_hash = hashlib.sha256(told.encode()).hexdigest()
     query = f"tags.drive_run = '{run_hash}' and tags.version = '{version}' and attributes.status = 'FINISHED'"
     known = store.client.search_runs([store.experiment_id], filter_string=query, max_results=1)
     if known:

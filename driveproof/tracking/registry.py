@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from driveproof.errors import BadInput
 from driveproof.evaluation.unit_scores import UnitScore, read_unit_scores, write_unit_scores
+from driveproof.files import atomic_dir
 from driveproof.tracking.store import Store
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ class Version:
     name: str
     number: str
     aliases: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
+    """Kinds of scores that are attached."""
 
     def __str__(self) -> str:
         return f"{self.name}/{self.number}"
@@ -61,6 +66,48 @@ def find_version(store: Store, reference: str) -> Version:
         hint = "driveproof publish registers models"
         raise BadInput(str(error).splitlines()[0], field=reference, hint=hint) from None
     return _version(found)
+
+
+def list_versions(store: Store) -> list[Version]:
+    """All versions of all models, the latest of each model first."""
+    from mlflow.exceptions import MlflowException
+
+    found = [_version(version) for version in store.client.search_model_versions("")]
+    aliases: dict[tuple[str, str], list[str]] = {}
+    for name in {version.name for version in found}:
+        # a search does not tell the aliases
+        with suppress(MlflowException):
+            for alias, number in store.client.get_registered_model(name).aliases.items():
+                aliases.setdefault((name, str(number)), []).append(alias)
+    named = [
+        replace(version, aliases=tuple(sorted(aliases.get((version.name, version.number), []))))
+        for version in found
+    ]
+    return sorted(named, key=lambda version: (version.name, -int(version.number)))
+
+
+def fetch_model(store: Store, version: Version, target: str | Path) -> Path:
+    """Copy the files of a version into the folder ``target``, whole or not at all; returns it.
+
+    Raises
+    ------
+    BadInput
+        If its files are not there any more.
+    UserError
+        If ``target`` holds something else.
+    """
+    from mlflow.artifacts import download_artifacts
+    from mlflow.exceptions import MlflowException
+
+    try:
+        source = store.client.get_model_version_download_uri(version.name, version.number)
+        with tempfile.TemporaryDirectory() as scratch, atomic_dir(target) as folder:
+            held = Path(download_artifacts(artifact_uri=source, dst_path=scratch))
+            shutil.copytree(held, folder, dirs_exist_ok=True)
+    except (MlflowException, FileNotFoundError) as error:
+        problem = str(error).splitlines()[0]
+        raise BadInput(f"its files are gone: {problem}", field=str(version)) from None
+    return Path(target)
 
 
 def version_of_content(store: Store, name: str, content_hash: str) -> Version | None:
@@ -135,4 +182,6 @@ def unit_scores(store: Store, version: Version) -> list[UnitScore]:
 
 
 def _version(found: ModelVersion) -> Version:
-    return Version(found.name, str(found.version), tuple(sorted(found.aliases or ())))
+    kinds = [key.removeprefix(_SCORES_TAG) for key in found.tags if key.startswith(_SCORES_TAG)]
+    aliases = tuple(sorted(found.aliases or ()))
+    return Version(found.name, str(found.version), aliases, tuple(sorted(kinds)))

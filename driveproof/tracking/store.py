@@ -99,23 +99,3 @@ def _try_sqlite(uri: str) -> None:
             database.rollback()
     except sqlite3.Error as error:
         raise Unreachable(f"the tracking store does not answer: {error}", path=path) from None
-
-
-def fetch_model(store: Store, name: str, alias: str, target: str | Path) -> Path:
-    """Copy the files of the model version with ``alias`` into ``target``; return their folder.
-
-    Raises
-    ------
-    BadInput
-        If the registry has no such model or alias.
-    """
-    from mlflow.artifacts import download_artifacts
-    from mlflow.exceptions import MlflowException
-
-    try:
-        version = store.client.get_model_version_by_alias(name, alias)
-        source = store.client.get_model_version_download_uri(name, version.version)
-    except MlflowException as error:
-        raise BadInput(str(error).splitlines()[0], field=f"{name}@{alias}") from None
-    Path(target).mkdir(parents=True, exist_ok=True)
-    return Path(download_artifacts(artifact_uri=source, dst_path=str(target)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from safetensors.numpy import save_file
 from typer.testing import CliRunner
 
 from driveproof.cli.app import app
-from driveproof.config import load_params
+from driveproof.config import Params, load_params
 from driveproof.config.promote import GateRule, PromoteParams
 from driveproof.errors import BadInput
 from driveproof.evaluation.driving.records import RouteRecord, RouteState, Status
@@ -32,7 +33,8 @@ from driveproof.tracking import (
 from driveproof.tracking.registry import attach_scores, set_alias
 
 NAME = "driveproof-policy"
-PARAMS = PromoteParams(gate=(GateRule(metric="accuracy", floor=0.2, min_units=20),))
+RULES = (GateRule(metric="accuracy", floor=0.2, min_units=20),)
+PARAMS = PromoteParams(gates={NAME: RULES})
 
 
 def _scores(values: np.ndarray, metric: str = "accuracy") -> list[UnitScore]:
@@ -40,8 +42,9 @@ def _scores(values: np.ndarray, metric: str = "accuracy") -> list[UnitScore]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store with two versions of the policy: the first is the challenger."""
+def store(tmp_path: Path, empty_database: Callable[[Path], None]) -> Store:
+    """A store with two versions of the policy: the second is the challenger."""
+    empty_database(tmp_path)
     (tmp_path / "params.yaml").write_text("seed: 7\n")
     model = tmp_path / "models" / "sft"
     model.mkdir(parents=True)
@@ -94,9 +97,14 @@ def test_the_alias_moves_only_when_the_gate_holds(store: Store) -> None:
 def test_a_rule_about_what_was_not_measured_fails(store: Store) -> None:
     _measure(store, 2, np.full(30, 0.9))
     rules = (GateRule(metric="driving_score", floor=50.0, min_units=5),)
-    done = promote(store, PARAMS.model_copy(update={"gate": rules}))
+    done = promote(store, PromoteParams(gates={NAME: rules}))
     assert not done.moved
     assert "not measured" in done.verdicts[0].why
+
+
+def test_a_model_without_a_gate_is_never_promoted(store: Store) -> None:
+    with pytest.raises(BadInput, match="has no gate"):
+        promote(store, PromoteParams(gates={}))
 
 
 def test_few_units_prove_nothing() -> None:
@@ -136,11 +144,11 @@ def test_a_drive_is_attached_once_and_compared(store: Store) -> None:
     )
     whole = [replace(record, route_id=str(n)) for n in range(20)]
     half = [replace(r, completion=0.5, status=Status.BLOCKED) for r in whole]
-    params = load_params(Path("params.yaml"))
+    params = Params()
     good, bad = find_version(store, f"{NAME}/2"), find_version(store, f"{NAME}/1")
-    first = publish_drive(params, good, whole, "abc", store)
-    assert publish_drive(params, good, whole, "abc", store) == first
-    publish_drive(params, bad, half, "def", store)
+    first = publish_drive(params, good, whole, store)
+    assert publish_drive(params, good, whole, store) == first
+    publish_drive(params, bad, half, store)
     _measure(store, 2, np.full(30, 0.5))
     assert {score.metric for score in unit_scores(store, good)} == {
         "accuracy",
@@ -173,6 +181,8 @@ def test_the_commands_say_it_in_json_and_by_exit_code(
     assert refused.exit_code == 1
     assert json.loads(refused.stdout)["moved"] is False
     _measure(store, 2, np.linspace(0.5, 0.7, 30))
-    (tmp_path / "params.yaml").write_text("promote: {gate: [{metric: accuracy}]}\n")
+    (tmp_path / "params.yaml").write_text(
+        "promote: {gates: {driveproof-policy: [{metric: accuracy}]}}\n"
+    )
     assert runner.invoke(app, ["promote"]).exit_code == 0
     assert "already" in runner.invoke(app, ["promote"]).stdout

@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from driveproof.config import Params, load_params
 from driveproof.config.publish import PublishParams
-from driveproof.errors import BadInput, Unreachable
+from driveproof.errors import BadInput, Unreachable, UserError
 from driveproof.mcq import write_items
 from driveproof.mcq.answers import write_answers
 from driveproof.mcq.interaction import Answer
@@ -21,6 +21,7 @@ from driveproof.tracking import (
     PublishedVersion,
     fetch_model,
     find_version,
+    list_versions,
     open_store,
     publish,
     read_lineage,
@@ -115,11 +116,20 @@ def test_versions_follow_the_content_of_the_model(build: Path, tmp_path: Path) -
     assert other.models == (_version("2", True),)
 
     store = open_store(PublishParams(), build)
-    found = fetch_model(store, "driveproof-policy", "challenger", tmp_path / "fetched")
+    found = fetch_model(
+        store, find_version(store, "driveproof-policy@challenger"), tmp_path / "fetched"
+    )
     loaded = load_file(found / "model.safetensors")
     np.testing.assert_array_equal(loaded["head"], changed["head"])
-    with pytest.raises(BadInput, match="driveproof-policy@production"):
-        fetch_model(store, "driveproof-policy", "production", tmp_path / "fetched")
+    listed = list_versions(store)
+    assert [(str(v), v.aliases) for v in listed] == [
+        ("driveproof-policy/2", ("challenger",)),
+        ("driveproof-policy/1", ()),
+    ]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("precious")
+    with pytest.raises(UserError, match="holds something else"):
+        fetch_model(store, listed[0], tmp_path / "mine")
 
 
 def test_a_publish_that_was_cut_off_is_done_again(
