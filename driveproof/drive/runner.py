@@ -17,6 +17,7 @@ from driveproof.drive.simulators import HANG_S, Address, open_simulator
 from driveproof.drive.states import Ending, RouteStatus, verdict
 from driveproof.errors import Unreachable
 from driveproof.evaluation.driving.records import RouteState
+from driveproof.sim.client.isolated import preload
 
 POLL_S = 0.5
 """Seconds between two looks at a queue whose last routes others drive."""
@@ -130,6 +131,7 @@ def drive(
 
     An interrupt stops the workers, puts what they drove back into the queue, and is raised again.
     """
+    preload("driveproof.drive.attempt")
     stop = threading.Event()
     failures: list[BaseException] = []
 
