@@ -24,6 +24,7 @@ GROUPS = (
     "maps",
     "codebook",
     "mcq",
+    "rubrics",
     "judge",
     "policy",
     "registry",
