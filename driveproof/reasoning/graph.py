@@ -63,6 +63,10 @@ class ReasoningGraph:
         _check_inheritance(self.inherit, self.nodes, self.window)
         for number in sorted(self.use_truth):
             _listed(number, self.nodes, "USE_GT")
+        # the order in which edges are written means nothing, so graphs that ask the same are equal
+        place = self.nodes.index
+        edges = sorted(self.edges, key=lambda edge: (place(edge[0]), place(edge[1])))
+        object.__setattr__(self, "edges", tuple(edges))
 
     @property
     def asked(self) -> tuple[int, ...]:

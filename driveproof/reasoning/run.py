@@ -248,5 +248,5 @@ def context_line(question: str, answer: str, when: str = "now") -> str:
 
 
 def _question(key: QuestionKey, mode: InputMode, seed: int) -> str:
-    text = ask(QUESTIONS[key.number], seed=seed, key=key.subject, subject=key.subject)
+    text = ask(QUESTIONS[key.number], seed=seed, subject=key.subject)
     return text if mode.references else without_references(text)
