@@ -27,6 +27,7 @@ from driveproof.policy import (
     open_driver,
     open_policy,
 )
+from driveproof.policy.plugin import PLUGIN_FORM
 
 if TYPE_CHECKING:
     from driveproof.policy.wire.serve import Bound
@@ -43,10 +44,18 @@ def list_(as_json: AsJson = False) -> None:
 
     Example: driveproof policy list
     """
+    from driveproof.policy.baselines import BASELINES
+
     rows = {
         "answer questions": {kind.form: kind.summary for kind in KINDS.values()},
         "drive": {kind.form: kind.summary for kind in DRIVERS.values()},
+        "baselines": {
+            f"baseline:{name}": f"{known.model} ({known.gigabytes:g} GB): {known.quirks.picture}"
+            for name, known in BASELINES.items()
+        },
     }
+    for title in ("answer questions", "drive"):
+        rows[title][PLUGIN_FORM] = "a class of yours"
     if as_json:
         typer.echo(json.dumps(rows, indent=2, sort_keys=True))
         return

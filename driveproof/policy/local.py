@@ -13,6 +13,7 @@ from typing import Any
 from driveproof.errors import BadInput, UserError
 from driveproof.files import sha256_file
 from driveproof.policy.chat import ChatReply, ChatRequest
+from driveproof.policy.families import conversation, family_of, fit
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.prefix import PrefixMemory, Prompt, picture_hash
 from driveproof.policy.sampling import SeededSampler
@@ -77,9 +78,11 @@ class TransformersPolicy:
         self._weights = sorted(self._folder.glob("*.safetensors"))
         if not self._weights:
             raise BadInput("no *.safetensors weights here", path=folder)
+        self._family = family_of(folder)
         self._processor: Any = load_processor(folder)
         self._processor.tokenizer.padding_side = "left"
         self._model: Any = _load_model(self._folder).to(self._device).eval()
+        self._fitted = fit(self._family, self._processor, self._model)
         self._memory = PrefixMemory(self._model)
 
     @property
@@ -88,7 +91,10 @@ class TransformersPolicy:
         return self._folder.name
 
     def identity(self) -> dict[str, Any]:
-        """Kind, architecture, ``revision`` (sha256 of the weights) and ``setup`` (of everything else read)."""
+        """Kind, architecture, ``revision`` (sha256 of the weights) and ``setup`` (of everything else read).
+
+        ``fitted`` names what was changed of the folder's settings, if anything; see :func:`driveproof.policy.families.fit`.
+        """
         setup = sorted(p for p in self._folder.iterdir() if p.suffix in (".json", ".jinja"))
         return {
             "kind": "transformers",
@@ -96,6 +102,7 @@ class TransformersPolicy:
             "architecture": type(self._model).__name__,
             "revision": _digest(self._weights),
             "setup": _digest(setup),
+            **({"fitted": self._fitted} if self._fitted else {}),
         }
 
     def reply(self, requests: Sequence[ChatRequest]) -> list[ChatReply]:
@@ -133,7 +140,7 @@ class TransformersPolicy:
     def _prepare(self, position: int, request: ChatRequest) -> _Prepared:
         pictures = [self._pictures.pixels(image) for image in request.images]
         text = self._processor.apply_chat_template(
-            list(request.messages), tokenize=False, add_generation_prompt=True
+            conversation(self._family, request.messages), tokenize=False, add_generation_prompt=True
         )
         digests = tuple(map(picture_hash, pictures)) if request.session else ()
         return _Prepared(position, request, text, pictures, digests)

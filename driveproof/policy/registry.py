@@ -60,6 +60,12 @@ def _local(rest: str, settings: PolicySettings) -> Policy:
     )
 
 
+def _baseline(rest: str, settings: PolicySettings) -> Policy:
+    from driveproof.policy.baselines import baseline_folder
+
+    return _local(str(baseline_folder(rest)), settings)
+
+
 def _served(rest: str, settings: PolicySettings) -> Policy:
     from driveproof.policy.remote import OpenAIPolicy
 
@@ -103,6 +109,7 @@ class PolicyKind:
 
 KINDS = {
     "transformers": PolicyKind("transformers:FOLDER", "a local model folder", _local),
+    "baseline": PolicyKind("baseline:NAME[#FOLDER]", "a published model by name", _baseline),
     "openai": PolicyKind("openai:URL#MODEL", "an OpenAI-compatible server", _served),
     "wire": PolicyKind("wire:URL[#NAME]", "a model behind `driveproof policy serve`", _wire),
     "recorded": PolicyKind("recorded:FILE[#RUN]", "answers of an earlier run", _recorded),

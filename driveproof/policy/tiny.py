@@ -65,11 +65,11 @@ def build_tiny_vlm(
     seed
         Of the weights; the same arguments give the same bytes.
     family
-        "qwen3_vl" or "gemma3".
+        "qwen3_vl", "qwen2_5_vl" or "gemma3".
     phrases, numbers
         See :func:`build_tokenizer`.
     max_tokens_per_image
-        Larger pictures are shrunk to so many tokens (Qwen3-VL; Gemma3 has a fixed 16).
+        Larger pictures are shrunk to so many tokens (Qwen; Gemma3 has a fixed 16).
     """
     import torch
 
@@ -86,8 +86,10 @@ def build_tiny_vlm(
     }
     with atomic_dir(out_dir) as folder, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        build = _qwen3_vl if family == "qwen3_vl" else _gemma3
-        model = build(folder, tokenizer, text, vision, vision_layers, max_tokens_per_image)
+        builders = {"qwen3_vl": _qwen3_vl, "qwen2_5_vl": _qwen2_5_vl, "gemma3": _gemma3}
+        model = builders[family](
+            folder, tokenizer, text, vision, vision_layers, max_tokens_per_image
+        )
         _order_numbers(model, tokenizer, seed)
         _seek_equals(model)
         model.generation_config.eos_token_id = tokenizer.eos_token_id
@@ -181,6 +183,58 @@ def _qwen3_vl(
         vision_start_token_id=token("<|vision_start|>"),
         vision_end_token_id=token("<|vision_end|>"),
     )
+    _save_qwen_processor("Qwen3VLProcessor", folder, tokenizer, max_tokens)
+    kind: Any = transformers.Qwen3VLForConditionalGeneration
+    model: PreTrainedModel = kind(config)
+    return model
+
+
+def _qwen2_5_vl(
+    folder: Path,
+    tokenizer: PreTrainedTokenizerFast,
+    text: dict[str, Any],
+    vision: dict[str, Any],
+    vision_layers: int,
+    max_tokens: int,
+) -> PreTrainedModel:
+    import transformers
+
+    third = text["head_dim"] // 6
+    sections = [text["head_dim"] // 2 - 2 * third, third, third]
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": sections}
+    token: Any = tokenizer.convert_tokens_to_ids
+    config = transformers.Qwen2_5_VLConfig(
+        text_config={
+            **{name: value for name, value in text.items() if name != "head_dim"},
+            "rope_parameters": rope,
+        },
+        vision_config={
+            **vision,
+            "depth": vision_layers,
+            "num_heads": 4,
+            "spatial_merge_size": MERGE,
+            "temporal_patch_size": 2,
+            "out_hidden_size": text["hidden_size"],
+            "window_size": 2 * PATCH * MERGE,
+            "fullatt_block_indexes": [vision_layers - 1],
+        },
+        tie_word_embeddings=True,
+        image_token_id=token("<|image_pad|>"),
+        video_token_id=token("<|video_pad|>"),
+        vision_start_token_id=token("<|vision_start|>"),
+        vision_end_token_id=token("<|vision_end|>"),
+    )
+    _save_qwen_processor("Qwen2_5_VLProcessor", folder, tokenizer, max_tokens)
+    kind: Any = transformers.Qwen2_5_VLForConditionalGeneration
+    model: PreTrainedModel = kind(config)
+    return model
+
+
+def _save_qwen_processor(
+    name: str, folder: Path, tokenizer: PreTrainedTokenizerFast, max_tokens: int
+) -> None:
+    import transformers
+
     area = (PATCH * MERGE) ** 2
     images = transformers.Qwen2VLImageProcessorPil(
         patch_size=PATCH,
@@ -188,12 +242,9 @@ def _qwen3_vl(
         temporal_patch_size=2,
         size={"shortest_edge": area, "longest_edge": max_tokens * area},
     )
-    processor = _image_only_class()(images, tokenizer, chat_template=chat_template("qwen3_vl"))
+    processor = image_only_class(name)(images, tokenizer, chat_template=tokenizer.chat_template)
     processor.save_pretrained(folder)
-    _add_video_processor(folder)
-    kind: Any = transformers.Qwen3VLForConditionalGeneration
-    model: PreTrainedModel = kind(config)
-    return model
+    _add_video_processor(folder, name)
 
 
 def _gemma3(
@@ -255,9 +306,9 @@ def load_processor(path: str | Path) -> ProcessorMixin:
     from transformers.utils.import_utils import is_torchvision_available
 
     try:
-        kind = json.loads((Path(path) / "processor_config.json").read_text(encoding="utf-8"))
-        if kind.get("processor_class") == "Qwen3VLProcessor" and not is_torchvision_available():
-            processor: ProcessorMixin = _image_only_class().from_pretrained(str(path))
+        kind = _processor_class(Path(path))
+        if kind in VIDEO_PROCESSORS and not is_torchvision_available():
+            processor: ProcessorMixin = image_only_class(kind).from_pretrained(str(path))
         else:
             stock: Any = transformers.AutoProcessor
             processor = stock.from_pretrained(str(path))
@@ -267,27 +318,51 @@ def load_processor(path: str | Path) -> ProcessorMixin:
     return processor
 
 
-def _image_only_class() -> Any:
-    """``Qwen3VLProcessor`` without its video part; the name stays, so the saved files name the stock class."""
-    from transformers.models.qwen3_vl import processing_qwen3_vl as stock
-
-    parent: Any = stock.Qwen3VLProcessor
-
-    class Qwen3VLProcessor(parent):  # type: ignore[misc]
-        def __init__(
-            self,
-            image_processor: Any = None,
-            tokenizer: Any = None,
-            chat_template: str | None = None,
-            **_: Any,
-        ) -> None:
-            super().__init__(image_processor, tokenizer, None, chat_template=chat_template)
-            self.video_processor = None
-
-    return Qwen3VLProcessor
+VIDEO_PROCESSORS = {
+    "Qwen3VLProcessor": "Qwen3VLVideoProcessor",
+    "Qwen2_5_VLProcessor": "Qwen2VLVideoProcessor",
+}
+"""Processors that ask for torchvision because of videos, and the class of that part."""
 
 
-def _add_video_processor(folder: Path) -> None:
+def _processor_class(folder: Path) -> str:
+    """What the folder names, in the file of today or in that of older releases."""
+    files = [folder / "processor_config.json", folder / "preprocessor_config.json"]
+    for path in files:
+        if path.is_file():
+            name = json.loads(path.read_text(encoding="utf-8")).get("processor_class")
+            if name:
+                return str(name)
+    if not files[0].is_file() and not files[1].is_file():
+        raise OSError("neither processor_config.json nor preprocessor_config.json is there")
+    return ""
+
+
+def image_only_class(name: str) -> Any:
+    """The processor ``name`` of ``VIDEO_PROCESSORS`` without its video part.
+
+    The name stays, so that saved files name the stock class.
+    """
+    from transformers.models.qwen2_5_vl import processing_qwen2_5_vl
+    from transformers.models.qwen3_vl import processing_qwen3_vl
+
+    modules = (processing_qwen3_vl, processing_qwen2_5_vl)
+    parent: Any = next(getattr(module, name) for module in modules if hasattr(module, name))
+
+    def start(
+        self: Any,
+        image_processor: Any = None,
+        tokenizer: Any = None,
+        chat_template: str | None = None,
+        **_: Any,
+    ) -> None:
+        parent.__init__(self, image_processor, tokenizer, None, chat_template=chat_template)
+        self.video_processor = None
+
+    return type(name, (parent,), {"__init__": start, "__module__": __name__})
+
+
+def _add_video_processor(folder: Path, name: str) -> None:
     """Name a video processor with the settings of the pictures, which the stock class insists on."""
     path = folder / "processor_config.json"
     content = json.loads(path.read_text(encoding="utf-8"))
@@ -296,5 +371,5 @@ def _add_video_processor(folder: Path) -> None:
         "do_convert_rgb", "do_normalize", "do_rescale", "do_resize", "resample", "rescale_factor",
     }  # fmt: skip
     video = {key: value for key, value in content["image_processor"].items() if key in shared}
-    content["video_processor"] = {**video, "video_processor_type": "Qwen3VLVideoProcessor"}
+    content["video_processor"] = {**video, "video_processor_type": VIDEO_PROCESSORS[name]}
     write_json(path, content)

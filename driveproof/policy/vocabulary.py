@@ -27,10 +27,18 @@ IMAGE_SPECIALS = {
         "<|image_pad|>",
         "<|video_pad|>",
     ),
+    "qwen2_5_vl": (
+        "<|vision_start|>",
+        "<|vision_end|>",
+        "<|vision_pad|>",
+        "<|image_pad|>",
+        "<|video_pad|>",
+    ),
     "gemma3": ("<start_of_image>", "<end_of_image>", "<image_soft_token>"),
 }
 _IMAGE_TEXT = {
     "qwen3_vl": "<|vision_start|><|image_pad|><|vision_end|>",
+    "qwen2_5_vl": "<|vision_start|><|image_pad|><|vision_end|>",
     "gemma3": "<start_of_image>",
 }
 _PIECES = r"[ ,]?-?\d+| ?[A-Za-z_]+|\s|."

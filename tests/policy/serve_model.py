@@ -10,11 +10,11 @@ from transformers.models import qwen3_vl
 from transformers.models.qwen3_vl import processing_qwen3_vl
 from transformers.utils import is_torchvision_available
 
-from driveproof.policy.tiny import _image_only_class
+from driveproof.policy.tiny import image_only_class
 
 if __name__ == "__main__":
     if not is_torchvision_available():
         for module in (transformers, qwen3_vl, processing_qwen3_vl):
-            module.Qwen3VLProcessor = _image_only_class()  # type: ignore[attr-defined]
+            module.Qwen3VLProcessor = image_only_class("Qwen3VLProcessor")  # type: ignore[attr-defined]
     sys.argv[0] = "transformers"
     main()
