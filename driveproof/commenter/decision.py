@@ -183,8 +183,9 @@ def _target(context: Context, limit: float | None) -> float:
     """The wanted speed: within the limit, fast only where no junction is near, as the others where they flow."""
     road = context.road
     wanted = HIGHWAY_MPS if road.highway and math.isinf(road.to_junction) else DEFAULT_MPS
-    if context.frame.scenario in FLOWING:
-        wanted = max(wanted, min(_flow(context), HIGHWAY_MPS))
+    flow = _flow(context)
+    if context.frame.scenario in FLOWING and flow > 0.0:
+        wanted = min(max(flow, DEFAULT_MPS), HIGHWAY_MPS)
     if _queue_beside(context):
         wanted = min(wanted, QUEUE_MPS)
     turning = context.frame.command_near in (Command.LEFT, Command.RIGHT)

@@ -206,7 +206,8 @@ def _ahead(context: Context) -> Iterator[tuple[int, float, float]]:
         turned = heading - context.frame.local_heading(float(context.path.heading(s)))
         coming = max(sideways(context, row), 0.0) * COMING_S if agent.kind != "prop" else 0.0
         beside = BESIDE_PERSON_M if agent.kind == "walker" else BESIDE_M
-        if abs(lateral) - coming > (agent.width + ego.width) / 2.0 + beside:
+        across = abs(agent.length * math.sin(turned)) + abs(agent.width * math.cos(turned))
+        if abs(lateral) - coming > (across + ego.width) / 2.0 + beside:
             continue
         along = agent.speed * math.cos(turned)
         yield row, gap, along if abs(turned) > math.radians(120.0) else max(along, 0.0)

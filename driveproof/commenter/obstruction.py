@@ -112,10 +112,8 @@ def find_obstruction(context: Context, signs: Signs) -> Obstruction | None:
 def _extent(context: Context, row: int) -> tuple[float, float, float, float]:
     agent = context.frame.agents[row]
     s, lateral = context.lane_place(row)
-    index = min(
-        int(s / max(context.course.length, 1e-6) * (len(context.course.points) - 1)),
-        len(context.course.points) - 2,
-    )
+    pieces = len(context.course.points) - 1
+    index = min(max(int(s / max(context.course.length, 1e-6) * pieces), 0), pieces - 1)
     dx, dy = context.course.points[index + 1] - context.course.points[index]
     angle = agent.heading - math.atan2(dy, dx)
     along = abs(agent.length / 2 * math.cos(angle)) + abs(agent.width / 2 * math.sin(angle))

@@ -21,6 +21,10 @@ BLOCKER = "static.prop.vendingmachine"
 BICYCLES = ("vehicle.bh.crossbike", "vehicle.diamondback.century", "vehicle.gazelle.omafiets")
 ASIDE_M = 1.0
 """Metres from the edge of the lane to the middle of a parked car, which just does not reach into it."""
+SPACING_M = 4.5
+"""Metres from one bicycle of a row to the next."""
+LEAD_M, BEYOND_M = 3.0, 2.0
+"""Metres of way behind a waiting bicycle, and beyond the road at which it has crossed."""
 FLOW_MPS, BACK_M = 4.5, 40.0
 """Speed of bicycles of a flow, and how far before its beginning they may come from."""
 BEHIND_M = 1.3
@@ -178,8 +182,6 @@ class VehicleTurningRoute(Scenario):
         """A turn."""
         return turn_setting(places)
 
-    start_m = 9.0
-
     def prepare(self) -> None:
         """The light is green; the bicycle waits beside the road."""
         context = self.context
@@ -191,6 +193,8 @@ class VehicleTurningRoute(Scenario):
         edge = float(context.path.left[i] if self.side > 0 else context.path.right[i])
         self.start = self.side * (min(edge, 9.0) + 2.5)
         self.far = -self.side * 14.0
+        across = float(context.path.right[i] if self.side > 0 else context.path.left[i])
+        self.over = abs(self.start) + min(across, 9.0) + BEYOND_M
         self.bicycles = self.line_up()
 
     def line_up(self) -> list[Puppet]:
@@ -201,13 +205,13 @@ class VehicleTurningRoute(Scenario):
         """A bicycle beside the road, ``behind`` metres behind its first place."""
         context = self.context
         ends = [
-            context.path.point(self.s, self.start + self.side * (behind + 3.0)),
+            context.path.point(self.s, self.start + self.side * (behind + LEAD_M)),
             context.path.point(self.s, self.far),
         ]
         z = context.height(self.s)
         path = Path.of(ends, z=z)
         model = BICYCLES[int(context.rng.integers(len(BICYCLES)))]
-        return context.puppet("crosser", model, path, 3.0, 0.0, careful=False, accel=2.5)
+        return context.puppet("crosser", model, path, LEAD_M, 0.0, careful=False, accel=2.5)
 
     def story(self) -> Iterator[None]:
         """It sets off so that it is in the lane when the ego is."""
@@ -217,7 +221,16 @@ class VehicleTurningRoute(Scenario):
         yield from self.until(lambda: context.arrives(self.s, lead))
         for bicycle in self.bicycles:
             bicycle.speed = pace
-        yield from self.ego_past(self.s)
+        while context.ego_s - 3.0 <= self.s:
+            for number, bicycle in enumerate(self.bicycles):
+                if bicycle.s > self.over + SPACING_M * number + LEAD_M:
+                    self._away(bicycle)
+            yield
+
+    def _away(self, bicycle: Puppet) -> None:
+        """Who is over the road leaves: beside it stand poles and houses."""
+        if bicycle.actor_id in self.context.cast.puppets:
+            self.context.cast.remove(bicycle.actor_id)
 
 
 class CrossingBicycleFlow(VehicleTurningRoute):
@@ -233,7 +246,7 @@ class CrossingBicycleFlow(VehicleTurningRoute):
 
     def line_up(self) -> list[Puppet]:
         """Four of them, one behind the other."""
-        return [self.bicycle(4.5 * number) for number in range(4)]
+        return [self.bicycle(SPACING_M * number) for number in range(4)]
 
     def story(self) -> Iterator[None]:
         """They cross when the ego comes."""
