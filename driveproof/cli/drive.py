@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+
+from driveproof.cli.drive_suite import suite_command
 
 if TYPE_CHECKING:
     from driveproof.drive.models import ModelServer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from driveproof.drive.states import RouteStatus
 
 app = typer.Typer(help="Drive suites of routes.", no_args_is_help=True)
+app.command("suite")(suite_command)
 
 PolicyOption = Annotated[
     str, typer.Option("--policy", help="expert, random, wire:URL, transformers:FOLDER …")
@@ -274,8 +276,3 @@ class _Bar:
         last = status.attempts[-1]
         if last.reason:
             self._bar.console.print(f"{key}: {last.ending}: {last.reason}", highlight=False)
-
-
-def print_json(value: Any) -> None:
-    """JSON on stdout."""
-    typer.echo(json.dumps(value, indent=2))

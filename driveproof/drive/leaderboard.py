@@ -18,22 +18,23 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from driveproof.action import ActionModule, Ego
 from driveproof.drive.eyes import mounts_of
+from driveproof.drive.leaderboard_plan import route_of
 from driveproof.drive.localisation import Earth, Localiser
 from driveproof.drive.navigator import Navigator
 from driveproof.drive.notes import DecisionLog, MotionLog
 from driveproof.drive.openers import open_policy
 from driveproof.drive.plan import DriveSettings
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, Unreachable
 from driveproof.geometry import from_carla_points
 from driveproof.maps import Route, TownMap, town_from_opendrive
 from driveproof.policy.driving import DrivingPolicy
+from driveproof.policy.failures import server_failed
 from driveproof.policy.seeds import derive_seed
 from driveproof.scene.images import Pixels
 from driveproof.sim.client import ActorState, WorldState
 from driveproof.sim.drivers import Roads
 from driveproof.sim.drivers.fleet import plant_of
 from driveproof.sim.recorder import Mount
-from driveproof.sim.routes import dense_route
 
 VERSION = 1
 EGO_TYPE, EGO_ID = "vehicle.lincoln.mkz_2020", 1
@@ -119,7 +120,7 @@ class LeaderboardDriver:
             raise BadInput(f"{len(told.gps)} places for {len(told.plan)} points of the plan")
         town = self._town_of(told.opendrive)
         plan = from_carla_points(told.plan)
-        route = dense_route(plan, town)
+        route = route_of(plan, town)
         earth = Earth.of(told.gps, plan[:, :2])
         self._drives += 1
         name = _folder(told.episode, self._drives)
@@ -224,7 +225,7 @@ class _Drive:
         return WorldState(self._ticks, round(self._time - self._begin, 9), {EGO_ID: actor})
 
     def _decide(self, ego: Ego, pictures: dict[str, Pixels]) -> None:
-        """Ask the policy; an error leaves the last decision in force."""
+        """Ask the policy; its error leaves the last decision in force, a lost server ends the drive."""
         for name, seen in self._seen.items():
             if name not in pictures:
                 raise BadInput("the picture of this camera is missing", field=name)
@@ -235,6 +236,8 @@ class _Drive:
         observation = self._navigator.observation(shown)
         decision = self._policy.decide(observation)
         self._log.add(observation, decision, observation.time_s)
+        if server_failed(decision.error):
+            raise Unreachable(decision.error)
         if decision.keys is not None:
             self._held = None
             self._module.decide(decision.keys, ego)

@@ -9,15 +9,24 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+from driveproof.drive.latency import parse_latency
 from driveproof.drive.notes import DecisionLog
 from driveproof.drive.plan import DrivePlan, DriveSettings, Episode, PolicyFacts
 from driveproof.drive.seat import ExpertSeat, Seat, guarded
 from driveproof.drive.witness import Witness
 from driveproof.errors import BadInput
 from driveproof.policy.driving import DrivingPolicy
+from driveproof.policy.manner import check_manner, read_manner
 from driveproof.policy.registry import PolicySettings
-from driveproof.prompts.inputs import Cameras, InputMode, Shown
-from driveproof.reasoning import GraphPolicy, Privileged, open_graph, open_graph_driver
+from driveproof.prompts.asking import wording_hash
+from driveproof.prompts.inputs import Cameras, InputMode, Shown, mode_to_json
+from driveproof.reasoning import (
+    GraphPolicy,
+    Privileged,
+    graph_name,
+    open_graph,
+    open_graph_driver,
+)
 
 EXPERT = "expert"
 ADDRESS = "{address}"
@@ -54,6 +63,42 @@ def parse_mode(text: str) -> InputMode:
     return InputMode(Shown(shown), references, history, cameras)
 
 
+def mode_text(mode: Mapping[str, Any]) -> str:
+    """The words of a mode as JSON has it; :func:`parse_mode` reads them."""
+    words = [str(mode["shown"])]
+    words += ["six"] if mode.get("cameras") == Cameras.SIX else []
+    words += ["references"] if mode.get("references") else []
+    words += [f"history={mode['history']}"] if mode.get("history", 1) != 1 else []
+    return "+".join(words)
+
+
+def in_its_manner(served: str, settings: DriveSettings) -> DriveSettings:
+    """The settings with graph and mode that a model folder says it was trained for, where none are given.
+
+    Raises
+    ------
+    BadInput
+        If others are given than it was trained for.
+    """
+    kind, _, folder = served.partition(":")
+    manner = read_manner(folder) if kind == "transformers" else {}
+    if not manner:
+        return settings
+    found = {}
+    if not settings.graph and isinstance(manner.get("graph"), str):
+        found["graph"] = manner["graph"]
+    if not settings.mode and isinstance(manner.get("mode"), Mapping):
+        found["mode"] = mode_text(manner["mode"])
+    chosen = settings.model_copy(update=found)
+    mode = parse_mode(chosen.mode)
+    graph = open_graph(chosen.graph or DEFAULT_GRAPH)
+    check_manner(
+        served,
+        {"mode": mode_to_json(mode), "graph": graph_name(graph), "wording": wording_hash(mode)},
+    )
+    return chosen
+
+
 def open_policy(
     spec: str, settings: DriveSettings, privileged: Privileged | None = None
 ) -> DrivingPolicy:
@@ -87,6 +132,8 @@ def describe(
     Unreachable
         If its server does not answer.
     """
+    settings = in_its_manner(served, settings)
+    parse_latency(settings.latency)
     policy: DrivingPolicy | None = None
     privileged: list[str] = []
     identity: dict[str, Any] = {"kind": EXPERT}

@@ -81,7 +81,7 @@ class DriveSettings(Section):
     rate_hz
         Decisions a second of simulated time.
     latency
-        Time for which the world goes on while the policy thinks, see :mod:`driveproof.policy.latency`.
+        Time for which the world goes on while the policy thinks, see :mod:`driveproof.drive.latency`.
     graph, mode
         What a model that talks is asked, and what it is shown; "" for policies that do not talk.
     record

@@ -12,6 +12,7 @@ from driveproof.action.driver import KeyDriver
 from driveproof.commenter.lateral import FLOWING
 from driveproof.commenter.live import ExpertKeys, LiveExpert
 from driveproof.drive.eyes import Eyes, mounts_of
+from driveproof.drive.latency import parse_latency
 from driveproof.drive.navigator import Navigator
 from driveproof.drive.notes import DecisionLog
 from driveproof.drive.plan import DriveSettings
@@ -109,6 +110,7 @@ class PolicyDriver:
         self._module.plant = plant_of(ego.type_id)
         self._navigator = Navigator(stage.roads.route_path(route), int(ego.id))
         self._period = 1.0 / seat.settings.rate_hz
+        self._latency = parse_latency(seat.settings.latency)
         self._slot = math.inf
         self._eyes: Eyes | None = None
         self._held: Pedals | None = None
@@ -153,8 +155,12 @@ class PolicyDriver:
         self._check(decision)
         noted = witness if self._seat.settings.truth else None
         truth = None if noted is None else noted.truth(decision)
-        self._seat.log.add(seen, decision, seen.time_s, truth)
-        self._apply(decision, me)
+        late = self._latency.of(decision)
+        self._seat.log.add(seen, decision, seen.time_s + late, truth)
+        if late > 0.0:
+            self._coming = state.time + late, decision
+        else:
+            self._apply(decision, me)
 
     def _check(self, decision: DriveDecision) -> None:
         """Whatever a lost server had to do with a decision, it is no decision of the policy: ModelLost."""
