@@ -223,6 +223,14 @@ def _read(completion: Any) -> ChatReply:
 
 
 def _usage(used: Any) -> dict[str, int]:
-    """The token counts of a server that counts; what is no number is left out, whatever the server says."""
+    """The token counts of a server that counts; what is no number is left out, whatever the server says.
+
+    A server that reuses what it computed of earlier prompts (vLLM's prefix caching) may tell how much: the rest was
+    prefilled now.
+    """
     counts = {key: getattr(used, key, None) for key in ("prompt_tokens", "completion_tokens")}
-    return {key: value for key, value in counts.items() if type(value) is int}
+    found = {key: value for key, value in counts.items() if type(value) is int}
+    reused = getattr(getattr(used, "prompt_tokens_details", None), "cached_tokens", None)
+    if type(reused) is int and 0 <= reused <= found.get("prompt_tokens", -1):
+        found["prefilled_tokens"] = found["prompt_tokens"] - reused
+    return found

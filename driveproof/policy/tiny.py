@@ -299,8 +299,8 @@ def _gemma3(
 def load_processor(path: str | Path) -> ProcessorMixin:
     """The processor of a model folder, with or without torchvision.
 
-    The stock processor of the Qwen VL family asks for torchvision because of videos; where that is missing, a
-    class of the same name without the video part reads the same files.
+    The stock processors of the Qwen VL and InternVL families ask for torchvision because of videos; where that is
+    missing, a class of the same name without the video part reads the same files.
     """
     import transformers
     from transformers.utils.import_utils import is_torchvision_available
@@ -321,6 +321,7 @@ def load_processor(path: str | Path) -> ProcessorMixin:
 VIDEO_PROCESSORS = {
     "Qwen3VLProcessor": "Qwen3VLVideoProcessor",
     "Qwen2_5_VLProcessor": "Qwen2VLVideoProcessor",
+    "InternVLProcessor": "InternVLVideoProcessor",
 }
 """Processors that ask for torchvision because of videos, and the class of that part."""
 
@@ -343,10 +344,11 @@ def image_only_class(name: str) -> Any:
 
     The name stays, so that saved files name the stock class.
     """
+    from transformers.models.internvl import processing_internvl
     from transformers.models.qwen2_5_vl import processing_qwen2_5_vl
     from transformers.models.qwen3_vl import processing_qwen3_vl
 
-    modules = (processing_qwen3_vl, processing_qwen2_5_vl)
+    modules = (processing_qwen3_vl, processing_qwen2_5_vl, processing_internvl)
     parent: Any = next(getattr(module, name) for module in modules if hasattr(module, name))
 
     def start(
@@ -354,9 +356,11 @@ def image_only_class(name: str) -> Any:
         image_processor: Any = None,
         tokenizer: Any = None,
         chat_template: str | None = None,
+        image_seq_length: int | None = None,
         **_: Any,
     ) -> None:
-        parent.__init__(self, image_processor, tokenizer, None, chat_template=chat_template)
+        length = {} if image_seq_length is None else {"image_seq_length": image_seq_length}
+        parent.__init__(self, image_processor, tokenizer, chat_template=chat_template, **length)
         self.video_processor = None
 
     return type(name, (parent,), {"__init__": start, "__module__": __name__})

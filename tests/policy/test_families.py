@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from transformers.utils.import_utils import is_torchvision_available
 
 from driveproof.errors import BadInput
 from driveproof.policy import ChatPolicy, ChatRequest, open_policy
 from driveproof.policy.baselines import BASELINES
 from driveproof.policy.families import ANY, FAMILIES, conversation, family_of, fit
 from driveproof.policy.local import TransformersPolicy
-from driveproof.policy.tiny import build_tiny_vlm, load_processor
+from driveproof.policy.tiny import (
+    _add_video_processor,
+    build_tiny_vlm,
+    image_only_class,
+    load_processor,
+)
 
 WORDS = "You drive. Look at the pictures. FOLLOW_LANE KEEP"
 
@@ -129,15 +133,13 @@ def test_tiles_are_bounded() -> None:
     assert fit(ANY, processor, None) == {}
 
 
-@pytest.mark.skipif(
-    not is_torchvision_available(), reason="InternVL's processor loads with torchvision only"
-)
-def test_a_tiny_internvl_answers(tmp_path: Path) -> None:
-    """For machines with a GPU: the stock classes, since without torchvision its processor does not load."""
+@pytest.fixture(scope="module")
+def internvl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny random InternVL: tiles of 56 x 56 pixels, four tokens each."""
     import torch
     import transformers
 
-    source = tmp_path / "words"
+    source = tmp_path_factory.mktemp("internvl") / "words"
     build_tiny_vlm(source, [WORDS], hidden=32, layers=2, heads=2, vision_hidden=32)
     tokenizer: Any = load_processor(source).tokenizer  # type: ignore[attr-defined]
     names = {
@@ -150,11 +152,13 @@ def test_a_tiny_internvl_answers(tmp_path: Path) -> None:
         setattr(tokenizer, name, token)
         setattr(tokenizer, f"{name}_id", tokenizer.convert_tokens_to_ids(token))
     tokenizer.init_kwargs.update(names)
-    images = transformers.AutoImageProcessor.for_model("internvl")(size={"height": 56, "width": 56})
-    processor = transformers.InternVLProcessor(
-        images, tokenizer, transformers.InternVLVideoProcessor(), image_seq_length=4,
-        chat_template=tokenizer.chat_template,
-    )  # fmt: skip
+    images = transformers.GotOcr2ImageProcessorPil(size={"height": 56, "width": 56})
+    template = tokenizer.chat_template.replace(
+        "<|vision_start|><|image_pad|><|vision_end|>", "<|image_pad|>"
+    )
+    processor = image_only_class("InternVLProcessor")(
+        images, tokenizer, chat_template=template, image_seq_length=4
+    )
     config = transformers.InternVLConfig(
         vision_config={"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2,
                        "intermediate_size": 64, "image_size": [56, 56], "patch_size": [14, 14]},
@@ -163,12 +167,27 @@ def test_a_tiny_internvl_answers(tmp_path: Path) -> None:
                      "intermediate_size": 64},
         image_token_id=tokenizer.convert_tokens_to_ids("<|image_pad|>"), image_seq_length=4,
     )  # fmt: skip
-    out = tmp_path / "internvl"
-    torch.manual_seed(0)
-    transformers.InternVLForConditionalGeneration(config).save_pretrained(out)
+    out = source.with_name("model")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        transformers.InternVLForConditionalGeneration(config).save_pretrained(out)
     processor.save_pretrained(out)
-    replies = TransformersPolicy(out, threads=1).reply([asked(n) for n in (0, 1, 2)])
-    assert [reply.error for reply in replies] == ["", "", ""]
+    _add_video_processor(out, "InternVLProcessor")
+    return out
+
+
+def test_internvl_cuts_large_pictures_into_few_tiles(internvl: Path) -> None:
+    policy = TransformersPolicy(internvl, threads=1)
+    assert policy.identity()["fitted"] == {"max_tiles": 4}
+    shapes = [(0, 48, 48), (1, 48, 48), (2, 48, 48), (1, 56, 112), (1, 300, 1200), (1, 1200, 1200)]
+    replies = policy.reply([asked(n, height=height, width=width) for n, height, width in shapes])
+    assert [reply.error for reply in replies] == [""] * len(shapes)
+    none, *counts = [reply.usage["prompt_tokens"] for reply in replies]
+    marks = 2
+    tiles = [1, None, 2 + 1, 4 + 1, 4 + 1]
+    for count, expected in zip(counts, tiles, strict=True):
+        wanted = 2 * (marks + 4) if expected is None else marks + 4 * expected
+        assert count - none == wanted
 
 
 def test_code_of_a_folder_is_refused_by_name(tmp_path: Path) -> None:

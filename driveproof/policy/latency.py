@@ -1,0 +1,100 @@
+"""How long the world goes on before a decision is in force: the price of thinking, which a paused simulator hides.
+
+Bench2Drive-VL stops the world while the model thinks. With a latency the decision on what was seen at time t holds from
+t + delay on, and a policy that is still busy when it should decide again misses that moment.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from driveproof.policy.driving import DriveDecision
+
+LONGEST_S = 60.0
+"""A delay is cut here: the episode is lost long before, and a measured outlier must not stop the clock for ever."""
+
+
+@dataclass(frozen=True)
+class Latency:
+    """A model of how long a decision takes, in simulated seconds.
+
+    Attributes
+    ----------
+    fixed_s
+        Of every decision: network, cameras, preparing pictures.
+    per_token_s
+        For each token that the policy wrote (``completion_tokens``).
+    per_prompt_token_s
+        For each token that it read (``prefilled_tokens`` where the policy tells what it computed, else ``prompt_tokens``).
+    measured
+        Take the wall-clock time of the decision instead of tokens. Runs then differ from machine to machine, and from run
+        to run: not for results that must be reproduced.
+    scale
+        Factor of the measured time: 0.1 pretends a machine ten times as fast.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative or none.
+    """
+
+    fixed_s: float = 0.0
+    per_token_s: float = 0.0
+    per_prompt_token_s: float = 0.0
+    measured: bool = False
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        numbers = (self.fixed_s, self.per_token_s, self.per_prompt_token_s, self.scale)
+        if not all(0.0 <= number < math.inf for number in numbers):
+            raise ValueError(f"not a latency: {self}")
+
+    @property
+    def none(self) -> bool:
+        """Whether the world stands still while the policy thinks."""
+        return self == Latency() or (not self.measured and not any(self._rates()))
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the delay depends on what was said alone, not on the machine."""
+        return not self.measured
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field, for the description of a run."""
+        return asdict(self)
+
+    def _rates(self) -> tuple[float, float, float]:
+        return self.fixed_s, self.per_token_s, self.per_prompt_token_s
+
+
+def delay_s(latency: Latency, decision: DriveDecision) -> float:
+    """Simulated seconds from what was seen to the decision in force; a failed decision took its time as well."""
+    usage = decision.usage
+    if latency.measured:
+        thinking = latency.scale * decision.latency_s
+    else:
+        read = usage.get("prefilled_tokens", usage.get("prompt_tokens", 0))
+        written = usage.get("completion_tokens", 0)
+        thinking = latency.per_prompt_token_s * read + latency.per_token_s * written
+    return min(latency.fixed_s + thinking, LONGEST_S)
+
+
+def ticks_until(delay: float, tick_s: float) -> int:
+    """Whole ticks of the simulator that pass before a decision is in force.
+
+    A decision never holds earlier than it is ready: 0.12 s at 20 ticks a second are three ticks. Rounding errors of a
+    delay that is a multiple of the tick do not cost another tick.
+    """
+    return max(math.ceil(delay / tick_s - 1e-6), 0)
+
+
+def next_decision(seen: int, ready: int, every: int) -> int:
+    """The tick of the next decision after one that saw tick ``seen`` and is in force from tick ``ready`` on.
+
+    Decisions are due at ``seen`` + ``every``, + 2 ``every`` …; a policy that is still busy misses what was due meanwhile.
+    A decision that becomes ready at the very tick when the next is due is in time.
+    """
+    late = max(ready - seen, 0)
+    return seen + every * max(math.ceil(late / every), 1)
