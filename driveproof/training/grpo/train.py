@@ -1,0 +1,254 @@
+"""One reinforced run: from a start and a task to a model folder, curves and samples; resumed where it was cut off."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from driveproof.config.grpo import OptimizationParams
+from driveproof.errors import BadInput
+from driveproof.files import atomic_dir, read_json, sha256_file, write_json
+from driveproof.policy.pictures import Pictures
+from driveproof.policy.tiny import load_processor
+from driveproof.training.grpo.checkpoints import belongs, newest
+from driveproof.training.grpo.rollout import Batch
+from driveproof.training.grpo.task import Task
+from driveproof.training.sft import STYLE_FILE, load_model
+
+CURVES = {
+    "loss": "loss",
+    "reward": "reward",
+    "reward_std": "reward_std",
+    "kl": "kl",
+    "entropy": "entropy",
+    "length": "length",
+    "invalid": "invalid",
+    "graded": "graded",
+    "fallback": "fallback",
+    "advantage_clipped": "advantage_clipped",
+    "ratio_clipped": "clip_ratio/region_mean",
+    "groups_alike": "frac_reward_zero_std",
+    "grad_norm": "grad_norm",
+}
+"""Names of the curves, and what trainers call them."""
+TIMES = {
+    "step_s": "time/step",
+    "rollout_s": "time/rollout",
+    "scoring_wait_s": "time/scoring_wait",
+    "grading_s": "time/grading",
+}
+"""Wall-clock of a step: it must not enter any stage's outs."""
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """What came of a run.
+
+    Attributes
+    ----------
+    curves
+        One row a step: ``step`` and the keys of :data:`CURVES`.
+    samples
+        Rows of rollouts: step, advantage, reward, and what the task says of them.
+    times
+        One row a step: ``step`` and the keys of :data:`TIMES`; wall-clock.
+    """
+
+    curves: list[dict[str, Any]]
+    samples: list[dict[str, Any]]
+    times: list[dict[str, Any]]
+
+
+def train_grpo(
+    start: str | Path,
+    task: Task,
+    params: OptimizationParams,
+    seed: int,
+    out_dir: str | Path,
+    *,
+    scratch: str | Path,
+    root: str | Path = ".",
+    watch: Any = lambda step, figures: None,
+) -> TrainedRun:
+    """Reinforce ``start`` on ``task`` and write the model folder ``out_dir``.
+
+    Parameters
+    ----------
+    scratch
+        Folder of checkpoints. A run that finds its own there goes on from the latest whole one and ends with the same
+        bytes as an unbroken run; one that finds another's begins anew. The caller removes it.
+    root
+        Directory that relative paths of pictures start from.
+    watch
+        Called after each step with its number and figures.
+
+    Raises
+    ------
+    BadInput
+        If there is no start, a picture is missing, or the loss stops being finite.
+    """
+    import torch
+
+    start, scratch = Path(start), Path(scratch)
+    check_start(start)
+    _check_style(start, task)
+    if params.threads:
+        torch.set_num_threads(params.threads)
+    identity = run_identity(start, task, params, seed)
+    if not belongs(scratch, identity):
+        shutil.rmtree(scratch)
+        belongs(scratch, identity)
+    ledger = _Ledger(scratch / "steps", task, params.samples)
+    trainer = _trainer(start, task, params, seed, scratch, Pictures(root), watch, ledger)
+    latest = newest(scratch)
+    trainer.train(resume_from_checkpoint=str(latest) if latest else None)
+    with atomic_dir(out_dir) as folder:
+        _save(trainer, folder)
+        manner = read_json(start / STYLE_FILE)
+        write_json(folder / STYLE_FILE, {**manner, **task.identity(), "seed": seed})
+    history = trainer.state.log_history
+    return TrainedRun(_rows(history, CURVES), ledger.rows(params.steps), _rows(history, TIMES))
+
+
+def check_start(start: Path) -> None:
+    """Whether there is a trained model to start from.
+
+    Raises
+    ------
+    BadInput
+        If there is none.
+    """
+    if not (start / STYLE_FILE).is_file() or not list(start.glob("*.safetensors")):
+        raise BadInput("no trained model to start from", path=start, hint="run the stage sft first")
+
+
+def run_identity(start: Path, task: Task, params: OptimizationParams, seed: int) -> str:
+    """What a checkpoint must agree with to be gone on from: start, task, settings, seed."""
+    weights = {path.name: sha256_file(path) for path in sorted(start.glob("*.safetensors"))}
+    settings = params.model_dump(mode="json", exclude={"workers", "checkpoint_every"})
+    schedule = task.schedule(params.steps * params.questions, seed)
+    text = json.dumps([weights, task.identity(), settings, seed, schedule], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Ledger:
+    """Samples of rollouts, a file a step, so that those before a cut are not lost."""
+
+    def __init__(self, folder: Path, task: Task, most: int) -> None:
+        self._folder, self._task, self._most = folder, task, most
+
+    def keep(self, step: int, batch: Batch, advantages: list[float]) -> None:
+        """Write the first ``most`` rollouts of a step."""
+        kept = [
+            {
+                "step": step,
+                "reward": scored.reward,
+                "advantage": advantage,
+                "graded": scored.graded,
+                "fallback": scored.fallback,
+                "tokens": length,
+                **self._task.sample(number, finished),
+            }
+            for number, finished, scored, length, advantage in zip(
+                batch.numbers, batch.finished, batch.scored, batch.lengths, advantages, strict=True
+            )
+        ]
+        write_json(self._path(step), kept[: self._most])
+
+    def rows(self, steps: int) -> list[dict[str, Any]]:
+        """The samples of all steps."""
+        files = [self._path(step) for step in range(1, steps + 1)]
+        return [row for file in files for row in read_json(file)]
+
+    def _path(self, step: int) -> Path:
+        return self._folder / f"{step:06d}.json"
+
+
+def _check_style(start: Path, task: Task) -> None:
+    """The policy must be asked in the words that it was trained with."""
+    trained, asked = read_json(start / STYLE_FILE), task.identity()
+    if "prompt_hash" in asked and trained.get("prompt_hash") != asked["prompt_hash"]:
+        raise BadInput(
+            "was trained with other prompts than it would be asked with",
+            path=start,
+            hint="run the stage sft again",
+        )
+
+
+def _trainer(
+    start: Path,
+    task: Task,
+    params: OptimizationParams,
+    seed: int,
+    scratch: Path,
+    pictures: Pictures,
+    watch: Any,
+    ledger: _Ledger,
+) -> Any:
+    import os
+
+    import torch
+
+    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+    from datasets import Dataset
+
+    from driveproof.training.grpo.settings import grpo_config, lora_config
+    from driveproof.training.grpo.sharing import share_pictures
+    from driveproof.training.grpo.trainer import GrpoTrainer
+
+    torch.use_deterministic_algorithms(True, warn_only=torch.cuda.is_available())
+    # a check for bugs that costs a third of a step
+    setattr(torch.utils.deterministic, "fill_uninitialized_memory", False)  # noqa: B010
+    model, processor = load_model(start), load_processor(start)
+    processor.tokenizer.padding_side = "left"
+    if not torch.cuda.is_available():
+        # At these lengths plain attention is faster on a CPU than the fused kernel.
+        model.set_attn_implementation("eager")
+    if params.freeze_vision:
+        for name, parameter in model.named_parameters():
+            if "visual" in name or "vision_tower" in name:
+                parameter.requires_grad_(False)
+    schedule = task.schedule(params.steps * params.questions, seed)
+    rows = Dataset.from_dict({"prompt": [""] * len(schedule), "number": schedule})
+    processes = int(os.environ.get("WORLD_SIZE", "1"))  # as launchers say it
+    trainer = GrpoTrainer(
+        task,
+        params,
+        pictures,
+        seed,
+        watch,
+        ledger.keep,
+        model=model,
+        args=grpo_config(params, seed, scratch, task.interaction.budget, processes),
+        train_dataset=rows,
+        processing_class=processor,
+        peft_config=lora_config(params.lora),
+    )
+    for used in (trainer.model, trainer.ref_model):
+        share_pictures(used)
+    return trainer
+
+
+def _save(trainer: Any, folder: Path) -> None:
+    core = trainer.accelerator.unwrap_model(trainer.model)
+    if hasattr(core, "merge_and_unload"):
+        core = core.merge_and_unload()
+    core.set_attn_implementation("sdpa")  # what the folder says is for whoever loads it
+    core.save_pretrained(folder)
+    trainer.processing_class.save_pretrained(folder)
+
+
+def _rows(history: list[Mapping[str, Any]], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "step": entry["step"],
+            **{name: entry[key] for name, key in names.items() if entry.get(key) is not None},
+        }
+        for entry in history
+        if "reward" in entry
+    ]

@@ -1,0 +1,278 @@
+"""A variant of DEFT-RLVR's table 2: several seeds trained in processes of their own, measured, and written down."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from driveproof.config.evaluate import EvaluateParams
+from driveproof.config.grpo import GrpoParams, Variant
+from driveproof.errors import BadInput
+from driveproof.evaluation.facts import SceneFacts, read_facts
+from driveproof.evaluation.run import draw
+from driveproof.files import atomic_dir, atomic_path, check_folder, write_json
+from driveproof.mcq import McqItem, read_items
+from driveproof.mcq.answers import write_answers
+from driveproof.mcq.interaction import Answer, Mode
+from driveproof.policy import derive_seed
+from driveproof.prompts import PromptStyle, prompt_hash
+from driveproof.rewards import Reward, Rubric, make_reward, read_rubrics, scenes_of
+from driveproof.training.grpo.measure import answer_questions, compare, measure
+from driveproof.training.grpo.questions import Joint, McqTask, TwoTurn
+from driveproof.training.grpo.train import TIMES, TrainedRun, check_start, train_grpo
+
+Watch = Callable[[str, str, int, int, float], None]
+"""Called with the run ("start", "seed 0"), what it does, how far it is, of how much, and the reward so far."""
+START = "start"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the processes of a variant need to know.
+
+    Attributes
+    ----------
+    name, variant
+        Which.
+    params, evaluation, style, seed
+        Sections of params.yaml, the style of the prompts, and the seed of the whole build.
+    data, scenes
+        Folders of the questions and the scenes.
+    scratch
+        Where checkpoints and finished models of single runs lie until all are done.
+    root
+        Directory that relative paths of pictures start from.
+    """
+
+    name: str
+    params: GrpoParams
+    evaluation: EvaluateParams
+    style: PromptStyle
+    seed: int
+    data: Path = Path("data/mcq")
+    scenes: Path = Path("data/scenes")
+    scratch: Path = Path(".cache/grpo")
+    root: Path = Path()
+
+    @property
+    def variant(self) -> Variant:
+        """What the name stands for."""
+        try:
+            return self.params.variants[self.name]
+        except KeyError:
+            known = ", ".join(self.params.variants)
+            raise BadInput(f"no such variant: {self.name}", hint=f"one of {known}") from None
+
+    @property
+    def mode(self) -> Mode:
+        """How its models are asked."""
+        return "deft" if self.variant.rollout == "two_turn" else "jeft"
+
+    @property
+    def folder(self) -> Path:
+        """Scratch of this variant."""
+        return self.scratch / self.name
+
+
+@dataclass(frozen=True)
+class Done:
+    """One run: what training came to (nothing for the start), and its answers to the test questions."""
+
+    run: TrainedRun | None
+    answers: list[Answer]
+
+
+def run_variant(
+    plan: Plan, model: Path, report: Path, watch: Watch | None = None
+) -> dict[str, Any]:
+    """Train and measure every seed of a variant; write ``model`` (of the first seed) and ``report``.
+
+    Killed at any moment and called again, it goes on from its checkpoints.
+
+    Raises
+    ------
+    BadInput
+        If the variant is unknown, or as :func:`train_grpo`.
+    """
+    start, reward = Path(plan.params.start), plan.variant.reward
+    check_folder(model)
+    check_folder(report)
+    check_start(start)
+    items = read_items(plan.data / "train.parquet")
+    test = draw(read_items(plan.data / "test.parquet"), plan.evaluation.max_items, plan.seed)
+    rubrics = read_rubrics(plan.params.rubrics) if reward == "rubric" else {}
+    facts = read_facts(plan.scenes, {item.record_key for item in (*items, *test)})
+    done = _run_all(plan, items, test, facts, rubrics, watch)
+    measured = {name: measure(test, run.answers, facts) for name, run in done.items()}
+    runs = {name: run.run for name, run in done.items() if run.run is not None}
+    summary = {
+        "variant": plan.name,
+        **plan.variant.model_dump(),
+        "mode": plan.mode,
+        "prompt_hash": prompt_hash(plan.style),
+        "settings": plan.params.model_dump(mode="json", exclude={"variants", "workers"}),
+        "questions": len(test),
+        "repeats": plan.evaluation.repeats,
+        "seeds": list(runs),
+        **compare(measured[START], [measured[name] for name in runs], plan.seed),
+    }
+    with atomic_dir(report) as folder:
+        write_json(folder / "summary.json", summary)
+        write_json(folder / "curves.json", {name: run.curves for name, run in runs.items()})
+        _write_samples(runs, folder / "samples.parquet")
+        write_answers({name: run.answers for name, run in done.items()}, folder / "answers.parquet")
+    with atomic_dir(model) as folder:
+        shutil.copytree(_model(plan, _names(plan)[0]), folder, dirs_exist_ok=True)
+    timing = {name: run.times for name, run in runs.items()}
+    shutil.rmtree(plan.folder)
+    write_json(plan.scratch / f"{plan.name}_timing.json", timing)
+    return {**summary, "timing": timing}
+
+
+def scoring_share(timing: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, float]:
+    """Mean seconds of a step by part over all runs, and the share of it that was waiting for graders."""
+    rows = [row for run in timing.values() for row in run]
+    means = {name: sum(row[name] for row in rows) / len(rows) for name in TIMES}
+    return {**means, "scoring_share": means["scoring_wait_s"] / means["step_s"]}
+
+
+def _names(plan: Plan) -> list[str]:
+    return [f"seed {number}" for number in range(plan.params.train_seeds)]
+
+
+def _seeds(plan: Plan) -> list[int]:
+    """Of each run; the variant is no part, so that all practise the same questions in the same order."""
+    return [derive_seed(plan.seed, "grpo", number) for number in range(plan.params.train_seeds)]
+
+
+def _model(plan: Plan, name: str) -> Path:
+    return plan.folder / name.replace(" ", "") / "model"
+
+
+def _task(plan: Plan, items: Sequence[McqItem], reward: Reward) -> McqTask:
+    kind = TwoTurn if plan.variant.rollout == "two_turn" else Joint
+    talk = kind(plan.style, plan.params.max_tokens)
+    return McqTask(items, talk, reward, plan.style, plan.params.hard_share)
+
+
+def _run_all(
+    plan: Plan,
+    items: Sequence[McqItem],
+    test: Sequence[McqItem],
+    facts: Mapping[str, SceneFacts],
+    rubrics: Mapping[str, Rubric],
+    watch: Watch | None,
+) -> dict[str, Done]:
+    """The start and all seeds, in processes of one thread each; the result does not depend on how many."""
+    context = multiprocessing.get_context("spawn")
+    reports: Any = context.Queue()
+    jobs = [(START, 0), *zip(_names(plan), _seeds(plan), strict=True)]
+    pool = ProcessPoolExecutor(
+        min(plan.params.workers, len(jobs)),
+        mp_context=context,
+        initializer=_prepare,
+        initargs=(plan, items, test, facts, rubrics, reports, os.getpid()),
+    )
+    try:
+        futures = {name: pool.submit(_work, name, seed) for name, seed in jobs}
+        _follow(list(futures.values()), reports, watch)
+        return {name: future.result() for name, future in futures.items()}
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _follow(futures: Sequence[Future[Done]], reports: Any, watch: Watch | None) -> None:
+    """Pass reports on until every run has ended or one has failed."""
+    while True:
+        ended = wait(futures, timeout=0.2).done
+        while True:
+            try:
+                entry = reports.get_nowait()
+            except Empty:
+                break
+            if watch:
+                watch(*entry)
+        if len(ended) == len(futures) or any(future.exception() for future in ended):
+            return
+
+
+_OWN: dict[str, Any] = {}
+"""What a worker process was given."""
+
+
+def _prepare(*given: Any) -> None:
+    names = ("plan", "items", "test", "facts", "rubrics", "reports", "parent")
+    _OWN.update(zip(names, given, strict=True))
+
+
+def _work(name: str, seed: int) -> Done:
+    plan: Plan = _OWN["plan"]
+    run, model = None, Path(plan.params.start)
+    if name != START:
+        run, model = _train(plan, name, seed), _model(plan, name)
+    total, asked = len(_OWN["test"]) * plan.evaluation.repeats, 0
+
+    def advance(count: int) -> None:
+        nonlocal asked
+        asked += count
+        _tell(name, "test", asked, total, float("nan"))
+
+    answers = answer_questions(
+        model,
+        _OWN["test"],
+        plan.mode,
+        plan.style,
+        plan.evaluation,
+        plan.seed,
+        root=plan.root,
+        progress=advance,
+    )
+    return Done(run, answers)
+
+
+def _train(plan: Plan, name: str, seed: int) -> TrainedRun:
+    reward = make_reward(
+        plan.variant.reward,
+        plan.params.reward,
+        rubrics=_OWN["rubrics"],
+        scenes=scenes_of(_OWN["items"], _OWN["facts"]) if plan.variant.reward == "shared" else None,
+        image_root=str(plan.root),
+        cache_dir=str(plan.scratch / "grades"),
+    )
+
+    def watch(step: int, figures: Mapping[str, float]) -> None:
+        _tell(name, "train", step, plan.params.steps, figures["reward"])
+
+    model = _model(plan, name)
+    return train_grpo(
+        plan.params.start,
+        _task(plan, _OWN["items"], reward),
+        plan.params,
+        seed,
+        model,
+        scratch=model.parent / "checkpoints",
+        root=plan.root,
+        watch=watch,
+    )
+
+
+def _tell(*entry: Any) -> None:
+    if os.getppid() != _OWN["parent"]:
+        raise SystemExit("the stage is gone")
+    _OWN["reports"].put(entry)
+
+
+def _write_samples(runs: Mapping[str, TrainedRun], path: Path) -> None:
+    rows = [{"run": name, **row} for name, run in runs.items() for row in run.samples]
+    with atomic_path(path) as temporary:
+        pq.write_table(pa.Table.from_pylist(rows), temporary, compression="zstd")

@@ -1,0 +1,45 @@
+"""Stage grpo VARIANT: models/sft, questions, scenes -> models/grpo/VARIANT, reports/grpo/VARIANT."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from driveproof.config import load_params
+from driveproof.errors import UserError, run
+from driveproof.training.examples import prompt_style
+from driveproof.training.grpo.variant import Plan, run_variant, scoring_share
+
+MODELS, REPORTS = Path("models/grpo"), Path("reports/grpo")
+
+
+def main() -> None:
+    """Train and measure one variant; its name is the only argument."""
+    if len(sys.argv) != 2:
+        raise UserError("expected the name of a variant", hint="python -m stages.grpo deft_rlvr")
+    name = sys.argv[1]
+    params = load_params()
+    plan = Plan(name, params.grpo, params.evaluate, prompt_style(params.sft), params.seed)
+    columns = (TextColumn("{task.description}, {task.fields[note]}"), BarColumn())
+    with Progress(*columns, MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        rows = {}
+
+        def watch(who: str, what: str, done: int, total: int, reward: float) -> None:
+            if (who, what) not in rows:
+                rows[who, what] = bar.add_task(f"{name} {who}: {what}", note="")
+            note = "" if reward != reward else f"reward {reward:.2f}"
+            bar.update(rows[who, what], completed=done, total=total, note=note)
+
+        summary = run_variant(plan, MODELS / name, REPORTS / name, watch)
+    gain = summary["gain"]["accuracy"]
+    print(
+        f"{name}: ACC {summary['start']['accuracy']['mean']:.3f} -> {summary['trained']['accuracy']['mean']:.3f}, "
+        f"gain {gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+    )
+    print(" ".join(f"{k} {v:.4g}" for k, v in scoring_share(summary["timing"]).items()))
+
+
+if __name__ == "__main__":
+    run(main, options=True)
