@@ -36,8 +36,8 @@ class VqaSftParams(TuningParams):
         of reasoning asks before.
     focus_share
         Share of the lessons that are about question 50, whose answer drives; the others share the rest evenly.
-    balance
-        0 draws every kind of answer equally often, 1 as often as it was recorded.
+    balance, standing_balance
+        0 draws every kind of answer equally often, 1 as often as it was recorded; the second where the ego stands.
     steps
         Batches.
     every
@@ -46,12 +46,13 @@ class VqaSftParams(TuningParams):
         Models trained at a time; the bytes do not depend on it.
     """
 
-    tiny: TinyParams = TinyParams(hidden=96, layers=3, vision_hidden=48, vision_layers=1)
+    tiny: TinyParams = TinyParams(hidden=96, layers=3, vision_hidden=32, vision_layers=1)
     modes: tuple[Shown, ...] = Field(default=("text", "camera"), min_length=1)
     questions: tuple[int, ...] = Field(default=(50, 43, 8, 13, 47, 24, 7, 15, 19), min_length=1)
-    focus_share: float = Field(default=0.4, ge=0, le=1)
-    balance: float = Field(default=0.5, ge=0, le=1)
-    steps: int = Field(default=500, ge=1)
+    focus_share: float = Field(default=0.5, ge=0, le=1)
+    balance: float = Field(default=0.8, ge=0, le=1)
+    standing_balance: float = Field(default=0.2, ge=0, le=1)
+    steps: int = Field(default=360, ge=1)
     every: int = Field(default=1, ge=1)
     workers: int = Field(default=2, ge=1)
 
@@ -74,7 +75,7 @@ class VqaEvaluateParams(Section):
     """
 
     every: int = Field(default=8, ge=1)
-    keys_every: int = Field(default=1, ge=1)
+    keys_every: int = Field(default=2, ge=1)
     max_tokens: int = Field(default=48, ge=1)
     batch_size: int = Field(default=64, ge=1)
     threads: int = Field(default=1, ge=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -15,6 +15,7 @@ from driveproof.commenter.dataset import AnswerRow
 from driveproof.commenter.moments import Moment, check_recorded
 from driveproof.config.vqa import VqaSftParams
 from driveproof.errors import BadInput
+from driveproof.geometry.arrays import Float
 from driveproof.policy.seeds import derive_seed
 from driveproof.prompts.asking import wording_hash
 from driveproof.prompts.inputs import COMMAND_WORDS, InputMode, Shown, mode_to_json
@@ -52,9 +53,10 @@ class _Lesson:
 class VqaLessons:
     """Lessons from recorded moments; lesson ``i`` depends on seed and ``i`` alone.
 
-    The expert of recorded clips mostly keeps its lane and often waits. Answers are therefore drawn by what they say:
-    a kind of answer that makes up a share p of the recordings makes up a share proportional to p ** ``balance`` of the
-    lessons, separately for an ego that stands and one that moves.
+    The expert of recorded clips mostly keeps its lane, and when it stands it mostly waits, so that a model would learn
+    that who stands goes on standing. Answers are therefore drawn by what they say: a kind of answer that makes up a
+    share p of the recordings makes up a share proportional to p ** ``balance`` of the lessons, and where the ego stands
+    to p ** ``standing_balance``. Standing and moving egos keep their shares.
 
     Parameters
     ----------
@@ -86,10 +88,7 @@ class VqaLessons:
         if not found:
             raise BadInput("no moment with an answer to one of the questions", field="questions")
         self._groups = {number: list(found[number].values()) for number in sorted(found)}
-        self._weights = {
-            number: _shares([len(group) for group in groups], params.balance)
-            for number, groups in self._groups.items()
-        }
+        self._weights = {number: _weights(found[number], params) for number in self._groups}
         self.phrases = _phrases(self._lessons(), mode)
 
     @property
@@ -177,9 +176,16 @@ def _kind(moment: Moment, answer: Answer) -> tuple[Any, ...]:
     return (moment.speed < STANDING_MPS, facts, kinds)
 
 
-def _shares(counts: Sequence[int], balance: float) -> list[float]:
-    weights = np.asarray(counts, dtype=np.float64) ** balance
-    shares: list[float] = (weights / weights.sum()).tolist()
+def _weights(kinds: Mapping[tuple[Any, ...], Sequence[_Lesson]], params: VqaSftParams) -> Float:
+    """How often each kind is drawn, ``[K]``, sum 1: standing and moving keep their shares, kinds are evened out."""
+    counts = np.array([len(group) for group in kinds.values()], dtype=np.float64)
+    stands = np.array([kind[0] for kind in kinds])
+    weights = np.zeros_like(counts)
+    for chosen, balance in ((stands, params.standing_balance), (~stands, params.balance)):
+        if chosen.any():
+            evened = counts[chosen] ** balance
+            weights[chosen] = evened / evened.sum() * counts[chosen].sum()
+    shares: Float = weights / weights.sum()
     return shares
 
 

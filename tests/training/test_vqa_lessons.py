@@ -69,13 +69,26 @@ def test_lessons_repeat_and_say_what_the_expert_says() -> None:
             assert ("turn left at the junction" in asked(example)) == stands
 
 
-def test_the_rare_answer_is_taught_as_often_as_the_others_when_balanced() -> None:
-    even = lessons(balance=0.0, focus_share=1.0)
-    counts = Counter(parse_keys(said(even.lesson(i, 0))).speed for i in range(300))
-    assert counts[SpeedKey.STOP] > 70, "a third, though one moment in eight"
-    natural = lessons(balance=1.0, focus_share=1.0)
-    counts = Counter(parse_keys(said(natural.lesson(i, 0))).speed for i in range(300))
-    assert 15 < counts[SpeedKey.STOP] < 65
+def test_kinds_of_answers_are_evened_out_as_the_parameters_say() -> None:
+    """Of those that move 39 decelerate and 9 accelerate; four stand, three of them stop."""
+    cases = [*moments(), moment(50, 0.0, SpeedKey.ACCELERATE)]
+    cases += [moment(60 + n, 12.0, SpeedKey.DECELERATE) for n in range(27)]
+
+    def shares(**changes: float) -> Counter[tuple[bool, SpeedKey | None]]:
+        some = VqaLessons(cases, TEXT, params(focus_share=1.0, **changes), 0)
+        examples = [some.lesson(index, 0) for index in range(1000)]
+        return Counter(("drives 0.0" in asked(e), parse_keys(said(e)).speed) for e in examples)
+
+    natural = shares(balance=1.0, standing_balance=1.0)
+    even = shares(balance=0.0, standing_balance=0.0)
+    stands = sum(natural[True, key] for key in SpeedKey)
+    assert stands == pytest.approx(1000 * 4 / 52, abs=30)
+    assert sum(even[True, key] for key in SpeedKey) == pytest.approx(stands, abs=40)
+    assert natural[True, SpeedKey.STOP] == pytest.approx(0.75 * stands, abs=20)
+    assert even[True, SpeedKey.STOP] == pytest.approx(0.5 * stands, abs=25)
+    assert natural[False, SpeedKey.DECELERATE] > 3 * natural[False, SpeedKey.ACCELERATE]
+    ratio = even[False, SpeedKey.DECELERATE] / even[False, SpeedKey.ACCELERATE]
+    assert ratio == pytest.approx(1.0, abs=0.25)
 
 
 def test_only_the_questions_of_the_parameters_are_taught() -> None:
