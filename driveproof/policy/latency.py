@@ -10,8 +10,10 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from driveproof.errors import BadInput
 from driveproof.policy.driving import DriveDecision
 
+HINT = "none, fixed:SECONDS, tokens:SECONDS,PER_WRITTEN[,PER_READ], or measured[:FACTOR]"
 LONGEST_S = 60.0
 """A delay is cut here: the episode is lost long before, and a measured outlier must not stop the clock for ever."""
 
@@ -61,6 +63,17 @@ class Latency:
         """Whether the delay depends on what was said alone, not on the machine."""
         return not self.measured
 
+    def of(self, decision: DriveDecision) -> float:
+        """Simulated seconds from what was seen to the decision in force; a failed decision took its time as well."""
+        usage = decision.usage
+        if self.measured:
+            thinking = self.scale * decision.latency_s
+        else:
+            read = usage.get("prefilled_tokens", usage.get("prompt_tokens", 0))
+            written = usage.get("completion_tokens", 0)
+            thinking = self.per_prompt_token_s * read + self.per_token_s * written
+        return min(self.fixed_s + thinking, LONGEST_S)
+
     def to_json(self) -> dict[str, Any]:
         """Every field, for the description of a run."""
         return asdict(self)
@@ -69,16 +82,34 @@ class Latency:
         return self.fixed_s, self.per_token_s, self.per_prompt_token_s
 
 
-def delay_s(latency: Latency, decision: DriveDecision) -> float:
-    """Simulated seconds from what was seen to the decision in force; a failed decision took its time as well."""
-    usage = decision.usage
-    if latency.measured:
-        thinking = latency.scale * decision.latency_s
-    else:
-        read = usage.get("prefilled_tokens", usage.get("prompt_tokens", 0))
-        written = usage.get("completion_tokens", 0)
-        thinking = latency.per_prompt_token_s * read + latency.per_token_s * written
-    return min(latency.fixed_s + thinking, LONGEST_S)
+def parse_latency(text: str) -> Latency:
+    """A latency from words: ``none``, ``fixed:0.4``, ``tokens:0.1,0.005`` or ``measured:1.0``.
+
+    Raises
+    ------
+    BadInput
+        If the text is none.
+    """
+    kind, colon, rest = text.partition(":")
+    try:
+        numbers = [float(number) for number in rest.split(",")] if colon else []
+    except ValueError:
+        numbers = [math.nan]
+    if all(0.0 <= number <= LONGEST_S for number in numbers):
+        match kind, numbers:
+            case "none", []:
+                return Latency()
+            case "fixed", [fixed]:
+                return Latency(fixed)
+            case "tokens", [fixed, written]:
+                return Latency(fixed, written)
+            case "tokens", [fixed, written, read]:
+                return Latency(fixed, written, read)
+            case "measured", []:
+                return Latency(measured=True)
+            case "measured", [scale]:
+                return Latency(measured=True, scale=scale)
+    raise BadInput(f"not a latency: {text[:40]}", hint=HINT)
 
 
 def ticks_until(delay: float, tick_s: float) -> int:

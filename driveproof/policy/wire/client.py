@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Literal
@@ -24,6 +25,8 @@ from driveproof.policy.wire.translate import (
 )
 from driveproof.policy.wire.transport import ServerFailed, Transport, described
 
+LEAVE_S = 2.0
+"""Longest wait for a server to be told that an episode is over."""
 BATCH = 64
 """Requests of one call."""
 _LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -114,8 +117,11 @@ class WireDriver(_Remote):
 
     def __init__(self, transport: Transport, sender: Sender) -> None:
         super().__init__(transport, sender)
-        self._session, self._step = "", 0
+        self._session = _Session(transport)
+        self._step = 0
         self._failed = "no episode has begun"
+        # whoever forgets to close it, or ends its process, frees the place all the same
+        weakref.finalize(self, self._session.end)
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -136,7 +142,7 @@ class WireDriver(_Remote):
         except (UserError, ValueError) as error:
             self._failed = described(error)
             return
-        self._session, self._step, self._failed = answer.session, 0, ""
+        self._session.name, self._step, self._failed = answer.session, 0, ""
 
     def decide(self, observation: DriveObservation) -> DriveDecision:
         """The server's decision, or why there is none. A lost session is lost for the rest of the episode."""
@@ -162,7 +168,7 @@ class WireDriver(_Remote):
         return self._send(observation)
 
     def _send(self, observation: DriveObservation) -> wire.Decision:
-        path = f"/v1/sessions/{self._session}/decide"
+        path = f"/v1/sessions/{self._session.name}/decide"
         try:
             seen = observation_to_wire(observation, self._sender)
             call = wire.Decide(step=self._step, observation=seen)
@@ -172,15 +178,29 @@ class WireDriver(_Remote):
 
     def end(self) -> None:
         """End the episode, so that its place is free at once."""
-        if self._session:
-            with suppress(UserError):
-                self._transport.call("DELETE", f"/v1/sessions/{self._session}", wire.Health)
-        self._session, self._failed = "", "no episode has begun"
+        self._session.end()
+        self._failed = "no episode has begun"
 
     def close(self) -> None:
         """End the episode and close connections and shared memory."""
         self.end()
         super().close()
+
+
+class _Session:
+    """The session of an episode, "" for none."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport, self.name = transport, ""
+
+    def end(self) -> None:
+        """Free its place; a server that is gone has none to free."""
+        name, self.name = self.name, ""
+        if name:
+            with suppress(UserError, RuntimeError):  # a closed client is a RuntimeError
+                self._transport.call(
+                    "DELETE", f"/v1/sessions/{name}", wire.Health, within_s=LEAVE_S
+                )
 
 
 def connect(

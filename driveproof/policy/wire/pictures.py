@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import stat
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -133,6 +134,7 @@ class _Memory:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         self._file = os.open(SHARED / self.name, flags, 0o600)
         self._end = 0
+        self.close = weakref.finalize(self, _remove, self._file, self.name)
 
     def put(self, pixels: Pixels) -> SharedPicture:
         data = memoryview(pixels.tobytes())
@@ -146,9 +148,10 @@ class _Memory:
     def clear(self) -> None:
         self._end = 0
 
-    def close(self) -> None:
-        os.close(self._file)
-        (SHARED / self.name).unlink(missing_ok=True)
+
+def _remove(descriptor: int, name: str) -> None:
+    os.close(descriptor)
+    (SHARED / name).unlink(missing_ok=True)
 
 
 def _sweep() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from typing import TypeVar
@@ -86,7 +87,14 @@ class Transport:
         self.identity = self.call("GET", "/identity", wire.Identity)
         self._digest = self.identity.digest
 
-    def call(self, method: str, path: str, answer: type[M], body: wire.Closed | None = None) -> M:
+    def call(
+        self,
+        method: str,
+        path: str,
+        answer: type[M],
+        body: wire.Closed | None = None,
+        within_s: float = math.inf,
+    ) -> M:
         """One call; a busy server is asked again until the time is up.
 
         Raises
@@ -96,7 +104,8 @@ class Transport:
         Refused
             If the server found the request wrong.
         """
-        end = time.monotonic() + self._timeout_s
+        limit_s = min(self._timeout_s, within_s)
+        end = time.monotonic() + limit_s
         data = b"" if body is None else encode(body, self._kind)
         retry = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_BusyNow),
@@ -108,7 +117,7 @@ class Transport:
             given: M = retry(self._twice, method, path, answer, data, end)
             return given
         except _BusyNow as busy:
-            text = f"{self.url} was busy for {self._timeout_s:g} s: {busy}"
+            text = f"{self.url} was busy for {limit_s:g} s: {busy}"
             raise ServerFailed(text) from None
         except httpx.HTTPError as error:
             raise ServerFailed(f"{self.url}: {_line(error)}") from None

@@ -119,7 +119,8 @@ def test_memory_is_used_again_and_that_of_the_dead_is_removed(picture: Any) -> N
     code = (
         "import os, numpy as np\n"
         "from driveproof.policy.wire.pictures import Sender\n"
-        "print(Sender(carrier='shared').send([np.zeros((2, 2, 3), np.uint8)])[0].name, flush=True)\n"
+        "sender = Sender(carrier='shared')\n"
+        "print(sender.send([np.zeros((2, 2, 3), np.uint8)])[0].name, flush=True)\n"
         "os._exit(9)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import socket
 import threading
 import time
@@ -29,6 +31,7 @@ from driveproof.policy.wire import messages as wire
 from driveproof.policy.wire import transport
 from driveproof.policy.wire.client import connect
 from driveproof.policy.wire.codec import JSON
+from driveproof.policy.wire.pictures import SHARED
 from driveproof.policy.wire.service import Limits
 from driveproof.policy.wire.transport import ServerFailed, Transport
 from driveproof.scene import ImageRef
@@ -282,6 +285,19 @@ def test_sessions_are_few_and_end_when_unused(serve: Any) -> None:
     assert not drivers[2].decide(seen()).error
     for driver in drivers:
         driver.close()
+
+
+def test_a_forgotten_driver_frees_its_place_and_its_memory(serve: Any) -> None:
+    url = serve(Counter(), None, Counter)
+    driver = open_driver(f"wire:{url}", PolicySettings(carrier="shared"))
+    driver.begin("1_rep0", 0)
+    driver.decide(seen())
+    (memory,) = SHARED.glob(f"driveproof-wire-{os.getpid()}-*")
+    assert httpx.get(f"{url}/health").json()["sessions"] == 1
+    del driver
+    gc.collect()
+    assert httpx.get(f"{url}/health").json()["sessions"] == 0
+    assert not memory.exists()
 
 
 def test_a_step_asked_twice_is_decided_once(serve: Any) -> None:
