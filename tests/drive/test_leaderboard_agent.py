@@ -89,7 +89,6 @@ def test_a_route_is_driven_to_its_end(
             if math.dist((world.ego.x, world.ego.y), route.line.points[-1]) < 5.0:
                 break
         agent.destroy()
-        policy = driver.policy
     assert world.time < 60.0, "it never arrived"
     assert max(off) < 1.2, "it left its lane"
     folder = tmp_path / "traces" / "RouteScenario_7_rep0_Town01"

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from driveproof.commenter.dataset import AnswerRow
 from driveproof.errors import BadInput
@@ -140,23 +139,35 @@ def rank_correlation(
     if len(pairs) < FEWEST or (np.ptp(pairs, axis=0) == 0.0).any():
         return Estimate(None, None, None, len(pairs), lost)
     _, code = np.unique(names, return_inverse=True)
-    members = [np.flatnonzero(code == group) for group in range(code.max() + 1)]
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(len(members), size=(RESAMPLES, len(members)))
-    values = np.array([_spearman(pairs[np.concatenate([members[g] for g in d])]) for d in drawn])
+    groups = int(code.max()) + 1
+    draws = np.random.default_rng(seed).multinomial(
+        groups, np.full(groups, 1 / groups), size=RESAMPLES
+    )
+    values = _spearman(pairs, draws[:, code].astype(np.float64))
     values = values[~np.isnan(values)]  # draws in which one of both is constant
     half = (1.0 - CONFIDENCE) / 2.0
-    mean = _spearman(pairs)
+    mean = float(_spearman(pairs, np.ones((1, len(pairs))))[0])
     low, high = np.quantile(values, [half, 1.0 - half]) if len(values) else (mean, mean)
     return Estimate(mean, float(low), float(high), len(pairs), lost)
 
 
-def _spearman(pairs: Float) -> float:
-    """Pearson's correlation of the ranks of ``[N, 2]``; NaN if a column is constant."""
-    ranks = stats.rankdata(pairs, axis=0)
-    ranks -= ranks.mean(axis=0)
-    norm = float(np.sqrt((ranks**2).sum(axis=0).prod()))
-    return float(ranks.prod(axis=1).sum()) / norm if norm > 0.0 else np.nan
+def _spearman(pairs: Float, weights: Float) -> Float:
+    """Rank correlations ``[R]`` of ``[N, 2]`` in which pair i occurs ``weights[r, i]`` times; NaN if constant.
+
+    The rank of a value among repeated ones is what lies below it and half of what equals it.
+    """
+    centred = []
+    for values in pairs.T:
+        below = (values < values[:, None]) + 0.5 * (values == values[:, None])
+        ranks = weights @ below.T
+        mean = (weights * ranks).sum(axis=1) / weights.sum(axis=1)
+        centred.append(ranks - mean[:, None])
+    first, second = centred
+    norm = np.sqrt((weights * first**2).sum(axis=1) * (weights * second**2).sum(axis=1))
+    product = (weights * first * second).sum(axis=1)
+    found = np.full(len(norm), np.nan)
+    np.divide(product, norm, out=found, where=norm > 1e-9)
+    return found
 
 
 def _pairs(

@@ -38,6 +38,7 @@ from driveproof.evaluation.driving.motion import UNITS
 from driveproof.evaluation.driving.records import RouteRecord, RouteState, Status
 from driveproof.evaluation.driving.route_score import Variant
 from driveproof.evaluation.driving.scores import driving_scores
+from driveproof.evaluation.driving.suite import expected_by
 
 ORDER = [
     "index",
@@ -241,8 +242,9 @@ def test_scores_survive_their_format(
         status=status,
     )
     content = parse(json.loads(json.dumps(plain(checkpoint_of([one])))), Checkpoint)
-    before = driving_scores([one], None, Variant.BENCH2DRIVE)
-    after = driving_scores(records_in(content), None, Variant.BENCH2DRIVE)
+    suite = expected_by([one])
+    before = driving_scores([one], suite, Variant.BENCH2DRIVE)
+    after = driving_scores(records_in(content), suite, Variant.BENCH2DRIVE)
     assert after.driving_score.mean == pytest.approx(before.driving_score.mean, abs=1e-6)
     assert after.success_rate == before.success_rate
     assert after.efficiency.mean == pytest.approx(before.efficiency.mean)

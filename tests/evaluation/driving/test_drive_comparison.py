@@ -1,0 +1,144 @@
+"""Two policies on the same routes, and the commands around drives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_records import Kind, record
+from made_runs import decision, make_run
+from typer.testing import CliRunner
+
+from driveproof.cli.evaluate import app
+from driveproof.errors import BadInput
+from driveproof.evaluation.driving.bench2drive import read_checkpoint, read_merged
+from driveproof.evaluation.driving.compare import compare
+from driveproof.evaluation.driving.records import RouteState, Status
+from driveproof.evaluation.driving.runs import read_run
+from driveproof.evaluation.driving.scores import scores_of
+
+
+def test_differences_are_paired() -> None:
+    # Hard and easy routes: 100 and 36 against 60 and 21.6; each pair differs by 40 % of itself.
+    first = [record("easy"), record("hard", Kind.COLLISION_VEHICLE, Kind.COLLISION_VEHICLE)]
+    second = [
+        record("easy", Kind.COLLISION_VEHICLE),
+        record("hard", *([Kind.COLLISION_VEHICLE] * 3)),
+    ]
+    found = compare(first, second)
+    assert found.driving_score.mean == pytest.approx((40.0 + 14.4) / 2)
+    assert (found.driving_score.low, found.driving_score.high) == pytest.approx((14.4, 40.0))
+    assert found.differs
+    assert found.success_rate.mean == pytest.approx(50.0)  # one of two more
+    assert (found.better, found.equal, found.worse) == (2, 0, 0)
+    back = compare(second, first)
+    assert back.driving_score.mean == pytest.approx(-27.2)
+    assert not compare(first, first).differs
+
+
+def test_repeats_of_a_route_are_drawn_together() -> None:
+    first = [record("1", repeat=n) for n in range(4)]
+    second = [record("1", *([Kind.STOP_SIGN] * (n % 2)), repeat=n) for n in range(4)]
+    found = compare(first, second).driving_score
+    assert (found.mean, found.n) == (pytest.approx(10.0), 4)
+    assert (found.low, found.high) == (pytest.approx(10.0), pytest.approx(10.0))
+
+
+def test_lost_halves_and_other_seeds_are_named() -> None:
+    crashed = record("2", state=RouteState.FAILED_BY_SIMULATOR, status=Status.SIMULATION)
+    first = [record("1", seed=1), record("2"), record("3")]
+    second = [record("1", seed=2), crashed]
+    found = compare(first, second)
+    assert (found.driving_score.n, found.driving_score.lost) == (1, 2)
+    assert "1 drives are in one of the runs only" in found.notes
+    assert any("another seed" in note for note in found.notes)
+
+
+def test_runs_of_other_suites_cannot_be_compared() -> None:
+    with pytest.raises(BadInput, match="no drive was finished by both"):
+        compare([record("1")], [record("2")])
+    with pytest.raises(BadInput, match="route 1: is in Town12 with Accident in one run, in Town05"):
+        compare([record("1")], [record("1", town="Town05")])
+
+
+def whole_run(folder: Path, name: str = "tiny", *kinds: Kind) -> Path:
+    drives: Any = {
+        "1": (record("1", speed_shares=(0.5,)), [decision(0.0, "FOLLOW_LANE, KEEP")]),
+        "2": (record("2", *kinds, index=1), []),
+        "3": ("quarantined", "3 crashes"),
+    }
+    return make_run(folder, drives, name=name)
+
+
+def test_a_run_is_read_whatever_its_state(tmp_path: Path) -> None:
+    run = read_run(whole_run(tmp_path, "tiny", Kind.RED_LIGHT))
+    scores = scores_of(run)
+    assert scores.driving_score.mean == pytest.approx(85.0)  # 100 and 70
+    assert (scores.driving_score.n, scores.driving_score.lost) == (2, 1)
+    assert scores.lost[0].lost == "quarantined: 3 crashes"
+    assert run.name == "tiny"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("run.json", "{}", "not the plan of a run"),
+        ("run.json", '{"routes": ["77"]}', "the suite has no route 77"),
+        ("routes/1_rep0/state.json", '{"state": "happy"}', "not a route's state"),
+        ("routes/1_rep0/record.json", "{}", "record.json"),
+    ],
+)
+def test_a_broken_run_is_refused(tmp_path: Path, name: str, content: str, said: str) -> None:
+    whole_run(tmp_path)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(BadInput, match=said):
+        read_run(tmp_path)
+
+
+def test_a_record_elsewhere_is_refused(tmp_path: Path) -> None:
+    whole_run(tmp_path)
+    path = tmp_path / "routes/1_rep0/record.json"
+    path.write_text(json.dumps(record("2").to_json()))
+    with pytest.raises(BadInput, match="is the record of route 2"):
+        read_run(tmp_path)
+    path.write_text(json.dumps(record("1", motion="../../../x.parquet").to_json()))
+    with pytest.raises(BadInput, match="motion: lies outside its folder"):
+        read_run(tmp_path)
+
+
+def test_the_commands_agree_with_the_library(tmp_path: Path) -> None:
+    runner = CliRunner()
+    first = whole_run(tmp_path / "a", "new")
+    second = whole_run(tmp_path / "b", "old", Kind.RED_LIGHT)
+    files = ["--checkpoint", str(tmp_path / "c.json"), "--merged", str(tmp_path / "m.json")]
+    done = runner.invoke(app, ["drive", str(second), "--json", *files], catch_exceptions=False)
+    found = json.loads(done.stdout)
+    assert found["driving_score"]["mean"] == pytest.approx(85.0)
+    assert found["failure_counts"] == {"quarantined": 1, "ran_red_light": 1}
+    assert read_checkpoint(tmp_path / "c.json").checkpoint.progress == [2, 3]
+    assert read_merged(tmp_path / "m.json").driving_score == pytest.approx(170.0 / 3.0)
+
+    args = ["bench2drive", str(tmp_path / "m.json"), "--suite", str(second / "suite.xml"), "--json"]
+    theirs = json.loads(runner.invoke(app, args, catch_exceptions=False).stdout)
+    assert theirs["driving_score"]["mean"] == pytest.approx(170.0 / 3.0)
+    assert [one["route_id"] for one in theirs["routes"] if one["lost"]] == ["3"]
+
+    args = ["drive-compare", str(first), str(second), "--json"]
+    compared = json.loads(runner.invoke(app, args, catch_exceptions=False).stdout)
+    assert compared["driving_score"]["mean"] == pytest.approx(15.0)  # (0 + 30) / 2
+
+    for args in (
+        ["drive", str(first), str(second)],
+        ["drive-compare", str(first), str(second)],
+        ["bench2drive", str(tmp_path / "c.json")],
+    ):
+        shown = runner.invoke(app, args, catch_exceptions=False)
+        assert shown.exit_code == 0
+        assert "driving score" in shown.stdout
+    assert (
+        "ran_red_light" in runner.invoke(app, ["drive", str(second)], env={"COLUMNS": "200"}).stdout
+    )
+    both = runner.invoke(app, ["drive", str(first), str(second), "--merged", "x.json"])
+    assert isinstance(both.exception, BadInput)
