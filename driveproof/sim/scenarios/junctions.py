@@ -167,6 +167,35 @@ class NonSignalizedJunctionRightTurn(_Stream):
     others = AHEAD
 
 
+class SignalizedJunctionRightTurn(_Stream):
+    """Right turn at lights into traffic from the left."""
+
+    commands = (Command.RIGHT,)
+    sides = ("left",)
+    others = AHEAD
+    joins = True
+
+
+class _LeftTurnEnterFlow(_Stream):
+    """Left turn into the lane of a stream that comes from the right."""
+
+    commands = (Command.LEFT,)
+    sides = ("right",)
+    others = AHEAD
+    joins = True
+
+
+class SignalizedJunctionLeftTurnEnterFlow(_LeftTurnEnterFlow):
+    """Left turn at lights into the lane of a stream from the right."""
+
+
+class NonSignalizedJunctionLeftTurnEnterFlow(_LeftTurnEnterFlow):
+    """Left turn without lights into the lane of a stream from the right."""
+
+    towns = ("Town03", "Town05")
+    controls = ("none", "yield")
+
+
 class EnterActorFlow(_Stream):
     """The ego's way leads into the lane of a stream of vehicles."""
 
