@@ -43,7 +43,8 @@ def _api(server, path: str, body: dict[str, object] | None = None) -> dict[str, 
 
 @pytest.mark.slow
 def test_the_deployment_of_the_repository_completes_on_a_worker(server, project, root) -> None:
-    _prefect(server, root, "work-pool", "create", "local", "--type", "process")
+    for pool in ("local", "simulators"):
+        _prefect(server, root, "work-pool", "create", pool, "--type", "process", "--overwrite")
     _prefect(server, root, "deploy", "--all")
     deployment = _api(server, "deployments/name/rebuild/nightly")
     assert [s["schedule"]["cron"] for s in deployment["schedules"]] == ["0 2 * * *"]
