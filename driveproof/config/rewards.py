@@ -21,7 +21,8 @@ class RewardParams(Section):
 
     ``exact_share`` of the reward of a correct answer is sure, the rest is the process score. ``grader`` is "offline" or
     ``openai:URL#MODEL`` and grades instance rubrics or, for the shared rubric, judges the four axes by ``weights``; ``attempts`` is
-    how often a request or an unreadable reply is tried, ``concurrency`` how many gradings are under way at once.
+    how often a request or an unreadable reply is tried, ``concurrency`` how many gradings are under way at once, ``max_tokens``
+    limits a model's decision.
     """
 
     exact_share: float = Field(default=0.5, ge=0.0, le=1.0)
@@ -30,3 +31,4 @@ class RewardParams(Section):
     timeout_s: float = Field(default=60.0, gt=0.0)
     attempts: int = Field(default=3, ge=1)
     concurrency: int = Field(default=8, ge=1)
+    max_tokens: int = Field(default=400, ge=1)

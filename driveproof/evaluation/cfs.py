@@ -20,6 +20,7 @@ from driveproof.policy import ChatPolicy, PolicySettings, open_policy
 from driveproof.prompts import FULL, shown_images
 from driveproof.scene import Observation
 
+MAX_TOKENS = 256
 SYSTEM = (
     "You judge the reasoning of a driving assistant against what its cameras showed. Pictures are in order of time for each "
     "camera. You get the motion of the vehicle, the navigation command, and the assistant's reasoning as a JSON string; you do "
@@ -109,10 +110,19 @@ class ModelJudge:
         Cases under way at once.
     attempts
         How often an unreadable reply is asked for again.
+    max_tokens
+        Longest reply.
     """
 
-    def __init__(self, policy: ChatPolicy, *, concurrency: int = 8, attempts: int = 3) -> None:
-        self._asker = FormAsker(policy, attempts=attempts)
+    def __init__(
+        self,
+        policy: ChatPolicy,
+        *,
+        concurrency: int = 8,
+        attempts: int = 3,
+        max_tokens: int = MAX_TOKENS,
+    ) -> None:
+        self._asker = FormAsker(policy, attempts=attempts, max_tokens=max_tokens)
         self._concurrency = concurrency
 
     @property
@@ -145,7 +155,9 @@ def _scene_and_reasoning(case: CfsCase) -> str:
     )
 
 
-def open_judge(spec: str, settings: PolicySettings | None = None) -> CfsJudge:
+def open_judge(
+    spec: str, settings: PolicySettings | None = None, max_tokens: int = MAX_TOKENS
+) -> CfsJudge:
     """The judge that ``spec`` names: "offline" or a model that talks, for example ``openai:URL#MODEL``.
 
     Raises
@@ -159,4 +171,9 @@ def open_judge(spec: str, settings: PolicySettings | None = None) -> CfsJudge:
     policy = open_policy(spec, settings)
     if not isinstance(policy, ChatPolicy):
         raise BadInput(f"cannot judge: {spec}", hint="offline or openai:URL#MODEL")
-    return ModelJudge(policy, concurrency=settings.concurrency, attempts=settings.attempts)
+    return ModelJudge(
+        policy,
+        concurrency=settings.concurrency,
+        attempts=settings.attempts,
+        max_tokens=max_tokens,
+    )

@@ -36,7 +36,9 @@ _PAIR = rf"\(?\s?{_COORDINATE}\s?,\s?{_COORDINATE}\s?\)?"
 _OPTION_LINE = re.compile(
     r"^[^\S\n]*[(\[*\-]*[^\S\n]*[A-J][^\S\n]*[)\]*]*[^\S\n]*[:.)\]].*$", re.MULTILINE
 )
-_PAIRS = re.compile(rf"{_PAIR}(?:[\s;]*{_PAIR})+")
+_PAIRS = re.compile(
+    rf"(?<![A-Za-z])[A-J]\s?[:)]\s?{_PAIR}(?:[\s;]?{_PAIR})*|{_PAIR}(?:[\s;]?{_PAIR})+"
+)
 _LETTER = re.compile(
     r"\b(?i:option|candidate|choice|choose|chose|chosen|answer|select|selected|pick|trajectory)s?\b.{0,60}?"
     r"(?<![A-Za-z0-9'])(?:[A-HJ](?![A-Za-z0-9'])|I(?=\s*(?:[.)\],:;!?]|$)))"

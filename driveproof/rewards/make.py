@@ -11,7 +11,7 @@ from driveproof.evaluation.cfs import open_judge
 from driveproof.evaluation.facts import SceneFacts
 from driveproof.mcq import McqItem
 from driveproof.policy import ChatPolicy, PolicySettings, open_policy
-from driveproof.rewards.graders import Grader, ModelGrader, OfflineGrader
+from driveproof.rewards.graders import MAX_TOKENS, Grader, ModelGrader, OfflineGrader
 from driveproof.rewards.reward import Reward, exact_reward
 from driveproof.rewards.rubric_reward import RubricReward, SharedRubricReward
 from driveproof.rewards.rubrics import Rubric
@@ -65,14 +65,14 @@ def make_reward(
             raise BadInput("no rubrics to grade with", hint="driveproof rubrics make")
         return RubricReward(
             rubrics,
-            open_grader(params.grader, settings),
+            open_grader(params.grader, settings, params.max_tokens),
             exact_share=params.exact_share,
             concurrency=params.concurrency,
         )
     if not scenes:
         raise BadInput("no scenes to judge against")
     return SharedRubricReward(
-        open_judge(params.grader, settings),
+        open_judge(params.grader, settings, params.max_tokens),
         scenes,
         params.weights,
         exact_share=params.exact_share,
@@ -88,7 +88,9 @@ def scenes_of(
     return {i.record_key: (i.observation, known.get(i.record_key)) for i in items}
 
 
-def open_grader(spec: str, settings: PolicySettings | None = None) -> Grader:
+def open_grader(
+    spec: str, settings: PolicySettings | None = None, max_tokens: int = MAX_TOKENS
+) -> Grader:
     """The grader that ``spec`` names: "offline" or a model that talks.
 
     Raises
@@ -102,4 +104,4 @@ def open_grader(spec: str, settings: PolicySettings | None = None) -> Grader:
     policy = open_policy(spec, settings)
     if not isinstance(policy, ChatPolicy):
         raise BadInput(f"cannot grade: {spec}", hint="offline or openai:URL#MODEL")
-    return ModelGrader(policy, attempts=settings.attempts)
+    return ModelGrader(policy, attempts=settings.attempts, max_tokens=max_tokens)
