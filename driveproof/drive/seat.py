@@ -28,10 +28,12 @@ from driveproof.sim.drivers.fleet import plant_of
 from driveproof.sim.scenarios import Stage
 
 ROUNDING_S = 1e-6
+MOST_ERRORS = 20
+"""So many decisions in a row without an answer are a broken policy, at the usual rate after ten seconds."""
 
 
 class PolicyBroke(Exception):
-    """The policy raised instead of deciding."""
+    """The policy raised, or does not decide any more."""
 
 
 class ModelLost(Exception):
@@ -112,6 +114,7 @@ class PolicyDriver:
         self._period = 1.0 / seat.settings.rate_hz
         self._latency = parse_latency(seat.settings.latency)
         self._slot = math.inf
+        self._errors = 0
         self._eyes: Eyes | None = None
         self._held: Pedals | None = None
         self._coming: tuple[float, DriveDecision] | None = None
@@ -163,7 +166,7 @@ class PolicyDriver:
             self._apply(decision, me)
 
     def _check(self, decision: DriveDecision) -> None:
-        """Whatever a lost server had to do with a decision, it is no decision of the policy: ModelLost."""
+        """What a lost server had to do with is no decision of the policy: ModelLost; too many errors: PolicyBroke."""
         steps = (decision.trace or {}).get("steps") or ()
         errors = [decision.error, *(str(step.get("error", "")) for step in steps)]
         lost = next((error for error in errors if server_failed(error)), "")
@@ -171,6 +174,11 @@ class PolicyDriver:
             lost = decision.error
         if lost:
             raise ModelLost(lost)
+        self._errors = self._errors + 1 if decision.error else 0
+        if self._errors >= MOST_ERRORS:
+            raise PolicyBroke(
+                f"{MOST_ERRORS} decisions in a row failed, the last: {decision.error}"
+            )
 
     def _apply(self, decision: DriveDecision, me: Ego) -> None:
         """Take a decision over; an error leaves the last one in force."""
