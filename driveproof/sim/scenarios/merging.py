@@ -15,7 +15,7 @@ from driveproof.sim.routes import dense_route
 from driveproof.sim.scenarios.base import Scenario, Setting
 from driveproof.sim.scenarios.context import Context
 from driveproof.sim.scenarios.places import NoPlace, Places
-from driveproof.sim.scenarios.streams import stream
+from driveproof.sim.scenarios.streams import keep_pace, stream
 
 ASIDE_M = 1.05
 """Metres from the edge of the lane to the middle of a parked car."""
@@ -120,6 +120,54 @@ class MergerIntoSlowTraffic(Scenario):
                 return named.path, named.s, named.ego_s
         change = _change(context.path)
         return *beside_path(context, change), change.end
+
+
+class _Flow(Scenario):
+    """The ego has to get into a lane of traffic that is as fast as itself, and lets it pass if there is no gap."""
+
+    towns = ("Town04", "Town05")
+    limit_s = 60.0
+
+    @classmethod
+    def place(cls, places: Places) -> Setting:
+        """A road with a lane on the left."""
+        route = changing_route(places, 1, 60.0, 0.0, 110.0)
+        return Setting(route, trigger=2.0, speed=8.0, top_speed=11.0)
+
+    def story(self) -> Iterator[None]:
+        """A row of vehicles is beside the ego when it comes to that lane."""
+        context = self.context
+        path, meet, ego_s = self._lane()
+        speed = min(context.number("flow_speed", 9.0), 9.0)
+        gaps = [context.uniform(5.0, 7.0) for _ in range(3)]
+        vehicles = stream(context, path, meet, max(context.expected(ego_s) - 1.0, 1.0), speed, gaps)
+        yield from keep_pace(context, vehicles, meet, ego_s, speed, -1.0)
+        yield from self.ego_past(min(ego_s + 30.0, context.path.length - 10.0))
+
+    def _lane(self) -> tuple[Path, float, float]:
+        """The lane, where on it and on the ego's way they meet: the route file's flow, or where the way changes lanes."""
+        context = self.context
+        named = context.named_way(context.trigger)
+        if named is not None:
+            return named.path, named.s, named.ego_s
+        change = _change(context.path)
+        return *beside_path(context, change), change.end
+
+
+class HighwayExit(_Flow):
+    """The ego has to cross a lane of traffic to leave a highway."""
+
+
+class InterurbanActorFlow(_Flow):
+    """The ego has to cross a lane of traffic to leave a road out of town."""
+
+
+class InterurbanAdvancedActorFlow(_Flow):
+    """The ego has to get into the traffic of a road out of town."""
+
+
+class MergerIntoSlowTrafficV2(_Flow):
+    """The ego comes by a ramp into a lane of traffic."""
 
 
 class SequentialLaneChange(Scenario):
