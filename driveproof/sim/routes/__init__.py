@@ -2,7 +2,14 @@
 
 from driveproof.sim.routes.follow import HOP_M, dense_route, match_positions, route_along
 from driveproof.sim.routes.lint import lint, lint_routes
-from driveproof.sim.routes.names import ABILITIES, ALIASES, Ability, canonical, suggestion
+from driveproof.sim.routes.names import (
+    ABILITIES,
+    ALIASES,
+    OTHER_TYPES,
+    Ability,
+    canonical,
+    suggestion,
+)
 from driveproof.sim.routes.parse import parse_routes, parse_text
 from driveproof.sim.routes.spec import (
     Finding,
@@ -20,6 +27,7 @@ __all__ = [
     "ABILITIES",
     "ALIASES",
     "HOP_M",
+    "OTHER_TYPES",
     "Ability",
     "Finding",
     "FindingKind",

@@ -319,7 +319,7 @@ def test_the_command_lints_converts_and_shows(tmp_path) -> None:
     town = load_town("Town01")
     lane = int(np.argmax(np.where(town.lanes.kind == 1, town.lanes.length, 0.0)))
     good = lane_line(town, lane, 5.0, 65.0)
-    spec = ScenarioSpec("E_1", "HighwayExit", "HighwayExit", Place(*good[3], 0.0), {})
+    spec = ScenarioSpec("E_1", "CutIn", "CutIn", Place(*good[3], 0.0), {})
     off = good.copy()
     off[5, :2] += 40.0
     write_routes([RouteSpec("1", "Town01", good, (spec,))], tmp_path / "good.xml")
@@ -333,8 +333,7 @@ def test_the_command_lints_converts_and_shows(tmp_path) -> None:
     assert runner.invoke(app, ["lint", str(tmp_path / "off.xml")]).exit_code == 1
     both, out = [str(tmp_path / "good.xml"), str(tmp_path / "off.xml")], str(tmp_path / "out.xml")
     assert (
-        runner.invoke(app, ["convert", *both, "--scenario", "highway exit", "--out", out]).exit_code
-        == 0
+        runner.invoke(app, ["convert", *both, "--scenario", "cut in", "--out", out]).exit_code == 0
     )
     assert [route.key for route in parse_routes(out)] == ["1"]
     shown = json.loads(runner.invoke(app, ["show", *both, "--json"]).stdout)
