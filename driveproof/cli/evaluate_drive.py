@@ -160,14 +160,13 @@ def _evaluate(run: Any, variant: str, seed: int) -> Evaluated:
 
 
 def _write_theirs(run: Any, checkpoint: Path | None, merged: Path | None) -> None:
-    from driveproof.evaluation.driving.bench2drive import write_file
-    from driveproof.evaluation.driving.exchange import checkpoint_of, merged_of
+    from driveproof.evaluation.driving.exchange import write_checkpoint, write_merged
 
     expected = len(run.expected) * run.repeats
     if checkpoint is not None:
-        write_file(checkpoint, checkpoint_of(run.records, expected))
+        write_checkpoint(checkpoint, run.records, expected)
     if merged is not None:
-        write_file(merged, merged_of(run.records, expected))
+        write_merged(merged, run.records, expected)
 
 
 def _plain(
@@ -212,7 +211,8 @@ def _print_groups(scores: DrivingScores) -> None:
         table.add_row(name, _brief(found), _brief(scores.abilities_lost_as_zero[name]), driving)
     Console().print(table)
     for title, groups in (("scenario", scores.by_scenario), ("town", scores.by_town)):
-        Console().print(_groups(title, groups))
+        if groups:
+            Console().print(_groups(title, groups))
 
 
 def _groups(title: str, groups: dict[str, Group]) -> Table:

@@ -250,16 +250,6 @@ def read_file(path: str | Path) -> Checkpoint | Merged:
     return parse(content, Checkpoint, path)
 
 
-def read_checkpoint(path: str | Path) -> Checkpoint:
-    """A checkpoint; BadInput as :func:`read_file`."""
-    return parse(read_json(path), Checkpoint, path)
-
-
-def read_merged(path: str | Path) -> Merged:
-    """A merged file; BadInput as :func:`read_file`."""
-    return parse(read_json(path), Merged, path)
-
-
 def parse(content: Any, kind: type[File], path: str | Path | None = None) -> File:
     """Validate the content of a file; BadInput as :func:`read_file`."""
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from statistics import fmean, pstdev
 
 from driveproof.errors import BadInput
@@ -15,12 +16,15 @@ from driveproof.evaluation.driving.bench2drive import (
     Infractions,
     Merged,
     MergedRecord,
+    parse,
     rounded,
+    write_file,
 )
 from driveproof.evaluation.driving.records import RouteRecord, RouteState, Status
 from driveproof.evaluation.driving.route_score import penalty_of
 from driveproof.evaluation.driving.sentences import infractions_of, sentences_of
 from driveproof.evaluation.driving.suite import BENCH2DRIVE_ROUTES
+from driveproof.files import read_json
 from driveproof.sim.routes import canonical
 
 LABELS = {
@@ -176,6 +180,30 @@ def merged_of(records: Iterable[RouteRecord], expected: int = BENCH2DRIVE_ROUTES
             "eval num": len(theirs),
         }
     )
+
+
+def read_checkpoint(path: str | Path) -> tuple[RouteRecord, ...]:
+    """The drives in a checkpoint file; BadInput if it is none."""
+    return records_in(parse(read_json(path), Checkpoint, path))
+
+
+def write_checkpoint(
+    path: str | Path, records: Iterable[RouteRecord], expected: int | None = None
+) -> None:
+    """Write the checkpoint file of a run; see :func:`checkpoint_of`."""
+    write_file(path, checkpoint_of(records, expected))
+
+
+def read_merged(path: str | Path) -> tuple[RouteRecord, ...]:
+    """The drives in a merged file; BadInput if it is none."""
+    return records_in(parse(read_json(path), Merged, path))
+
+
+def write_merged(
+    path: str | Path, records: Iterable[RouteRecord], expected: int = BENCH2DRIVE_ROUTES
+) -> None:
+    """Write the merged file of a suite; see :func:`merged_of`."""
+    write_file(path, merged_of(records, expected))
 
 
 def _averages(theirs: Sequence[CheckpointRecord]) -> dict[str, object]:

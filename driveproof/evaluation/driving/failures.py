@@ -74,13 +74,13 @@ _CAUSES = {
     InfractionKind.STOP_SIGN: (1, Cause.RAN_STOP_SIGN),
     InfractionKind.YIELD_EMERGENCY: (1, Cause.HELD_EMERGENCY),
     InfractionKind.ROUTE_DEVIATION: (2, Cause.DEVIATED),
-    InfractionKind.WRONG_WAY: (2, Cause.WRONG_WAY),
-    InfractionKind.OFF_LANE: (2, Cause.OFF_LANE),
-    InfractionKind.BLOCKED: (3, Cause.STUCK),
-    InfractionKind.ROUTE_TIMEOUT: (3, Cause.TIME_OUT),
-    InfractionKind.SCENARIO_TIMEOUT: (3, Cause.SCENARIO_TIME_OUT),
+    InfractionKind.WRONG_WAY: (3, Cause.WRONG_WAY),
+    InfractionKind.OFF_LANE: (3, Cause.OFF_LANE),
+    InfractionKind.BLOCKED: (4, Cause.STUCK),
+    InfractionKind.ROUTE_TIMEOUT: (4, Cause.TIME_OUT),
+    InfractionKind.SCENARIO_TIMEOUT: (4, Cause.SCENARIO_TIME_OUT),
 }
-"""The cause that an infraction is, and its rank: contacts before broken rules before the way before the pace."""
+"""The cause that an infraction is, and its rank: contacts, then broken rules, a lost route, the wrong lane, the pace."""
 
 
 @dataclass(frozen=True)

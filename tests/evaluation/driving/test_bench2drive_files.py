@@ -21,17 +21,19 @@ from driveproof.evaluation.driving.bench2drive import (
     Merged,
     parse,
     plain,
-    read_checkpoint,
     read_file,
-    read_merged,
     write_file,
 )
 from driveproof.evaluation.driving.exchange import (
     checkpoint_of,
     from_theirs,
     merged_of,
+    read_checkpoint,
+    read_merged,
     records_in,
     to_theirs,
+    write_checkpoint,
+    write_merged,
 )
 from driveproof.evaluation.driving.metric_info import read_metric_info, write_metric_info
 from driveproof.evaluation.driving.motion import UNITS
@@ -122,7 +124,7 @@ def theirs() -> dict[str, Any]:
 def test_their_checkpoint_is_read_and_scored_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.json"
     path.write_text(json.dumps(theirs()))
-    first, second = records_in(read_checkpoint(path))
+    first, second = read_checkpoint(path)
     assert (first.route_id, first.repeat, first.town) == ("2091", 0, "Town12")
     assert first.scenarios == ("ParkingCutIn",)
     assert second.scenarios == ("T_Junction",)  # their other spelling
@@ -139,7 +141,7 @@ def test_their_checkpoint_is_read_and_scored_by_hand(tmp_path: Path) -> None:
 def test_reading_and_writing_their_file_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.json"
     path.write_text(json.dumps(theirs(), indent=4))
-    write_file(tmp_path / "again.json", read_checkpoint(path))
+    write_file(tmp_path / "again.json", read_file(path))
     again = json.loads((tmp_path / "again.json").read_text())
     assert again == theirs()
     assert list(again["_checkpoint"]["records"][0]) == ORDER
@@ -175,8 +177,8 @@ def driven() -> list[RouteRecord]:
 
 
 def test_what_we_write_is_in_their_format(tmp_path: Path) -> None:
-    write_file(tmp_path / "checkpoint.json", checkpoint_of(driven(), 4, sensors=["carla_camera"]))
-    write_file(tmp_path / "merged.json", merged_of(driven()))
+    write_checkpoint(tmp_path / "checkpoint.json", driven(), 4)
+    write_merged(tmp_path / "merged.json", driven())
     found = read_file(tmp_path / "checkpoint.json")
     assert isinstance(found, Checkpoint)
     assert isinstance(read_file(tmp_path / "merged.json"), Merged)

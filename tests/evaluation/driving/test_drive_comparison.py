@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from driveproof.cli.evaluate import app
 from driveproof.errors import BadInput
-from driveproof.evaluation.driving.bench2drive import read_checkpoint, read_merged
+from driveproof.evaluation.driving.bench2drive import Checkpoint, Merged, read_file
 from driveproof.evaluation.driving.compare import compare
 from driveproof.evaluation.driving.records import RouteState, Status
 from driveproof.evaluation.driving.runs import read_run
@@ -117,8 +117,11 @@ def test_the_commands_agree_with_the_library(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert found["driving_score"]["mean"] == pytest.approx(85.0)
     assert found["failure_counts"] == {"quarantined": 1, "ran_red_light": 1}
-    assert read_checkpoint(tmp_path / "c.json").checkpoint.progress == [2, 3]
-    assert read_merged(tmp_path / "m.json").driving_score == pytest.approx(170.0 / 3.0)
+    checkpoint, merged = read_file(tmp_path / "c.json"), read_file(tmp_path / "m.json")
+    assert isinstance(checkpoint, Checkpoint)
+    assert isinstance(merged, Merged)
+    assert checkpoint.checkpoint.progress == [2, 3]
+    assert merged.driving_score == pytest.approx(170.0 / 3.0)
 
     args = ["bench2drive", str(tmp_path / "m.json"), "--suite", str(second / "suite.xml"), "--json"]
     theirs = json.loads(runner.invoke(app, args, catch_exceptions=False).stdout)

@@ -54,6 +54,8 @@ def hit(time: float, degrees: float) -> Infraction:
         ([hit(9.0, 0.0), at(Kind.BLOCKED, 70.0)], Cause.STRUCK_VEHICLE),
         ([at(Kind.OFF_LANE, 2.0, share=0.1), at(Kind.RED_LIGHT, 8.0)], Cause.RAN_RED_LIGHT),
         ([hit(9.0, 90.0), hit(4.0, 180.0)], Cause.STRUCK_FROM_BEHIND),
+        ([at(Kind.OFF_LANE, 2.0, share=0.1), at(Kind.ROUTE_DEVIATION, 8.0)], Cause.DEVIATED),
+        ([at(Kind.OFF_LANE, 2.0, share=0.1), at(Kind.BLOCKED, 70.0)], Cause.OFF_LANE),
     ],
 )
 def test_one_primary_cause(found: list[Infraction], cause: Cause) -> None:
