@@ -13,6 +13,7 @@ from driveproof.report.data_sections import (
     mcq_section,
 )
 from driveproof.report.example import make_example
+from driveproof.report.grpo_section import grpo_section
 from driveproof.report.inputs import read_inputs
 from driveproof.report.judge_sections import humans_section, judge_section
 from driveproof.report.model_sections import evaluation_section, training_section
@@ -42,6 +43,7 @@ def build_report(params: ReportParams, seed: int, root: str | Path = ".") -> Pat
         mcq_section(inputs),
         training_section(inputs),
         evaluation_section(inputs),
+        grpo_section(inputs),
         vqa_section(inputs),
         scenarios_section(inputs),
         judge_section(inputs),

@@ -101,6 +101,24 @@ def training_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]
         return to_svg(figure)
 
 
+def panels(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> str:
+    """One small panel a curve, four in a row, over steps."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    rows = -(-len(curves) // 4)
+    with mpl.rc_context(_SETTINGS):
+        figure = Figure(figsize=(8.4, 1.7 * max(rows, 1)), layout="constrained")
+        axes = np.ravel(figure.subplots(max(rows, 1), 4, squeeze=False))
+        for place, (ax, (name, (x, y))) in enumerate(zip(axes, curves.items(), strict=False)):
+            ax.plot(x, y, color=COLOURS[place % len(COLOURS)])
+            ax.set_title(name, fontsize=9)
+            ax.grid(alpha=0.15)
+        for ax in axes[len(curves) :]:
+            ax.set_axis_off()
+        return to_svg(figure)
+
+
 def bird_eye(
     picture: Any, range_m: float, options: Float, letters: Sequence[str], oracle: int, logged: Float
 ) -> str:
