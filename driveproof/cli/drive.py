@@ -95,7 +95,7 @@ def drive_command(
     settings = _settings(*words)
     spec, served = served_spec(policy, serve)
     source, target = _needed(suite, "--suite"), _needed(out, "--out")
-    with model_server(served) as model:
+    with model_server(served, seed) as model:
         run = begin_run(
             target,
             source,
@@ -137,7 +137,7 @@ def plan_command(
     settings = _settings(*words)
     spec, served = served_spec(policy, serve)
     source, target = _needed(suite, "--suite"), _needed(out, "--out")
-    with model_server(served) as model:
+    with model_server(served, seed) as model:
         run = begin_run(
             target,
             source,
@@ -171,7 +171,7 @@ def worker_command(
     from driveproof.drive.rundir import RunDirectory
 
     run = RunDirectory(directory)
-    with model_server(run.plan.policy.served) as model:
+    with model_server(run.plan.policy.served, run.plan.settings.seed) as model:
         check_policy(run, model)
         _drive(run, sim, workers, _care(attempts, recycle), model, retry, as_json)
 

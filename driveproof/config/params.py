@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from driveproof.config.base import Section, Seed
 from driveproof.config.codebook import CodebookParams
 from driveproof.config.collect import CollectParams
+from driveproof.config.drive import DriveParams
 from driveproof.config.evaluate import EvaluateParams
 from driveproof.config.grpo import GrpoParams
 from driveproof.config.humans import HumansParams
@@ -56,6 +57,7 @@ class Params(Section):
     judge_sft: JudgeSftParams = JudgeSftParams()
     judge_evaluate: JudgeEvaluateParams = JudgeEvaluateParams()
     humans: HumansParams = HumansParams()
+    drive: DriveParams = DriveParams()
     report: ReportParams = ReportParams()
     publish: PublishParams = PublishParams()
     promote: PromoteParams = PromoteParams()

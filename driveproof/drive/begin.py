@@ -39,12 +39,12 @@ def served_spec(policy: str, serve: str) -> tuple[str, str]:
 
 
 @contextmanager
-def model_server(served: str) -> Iterator[ModelServer | None]:
+def model_server(served: str, seed: int = 0) -> Iterator[ModelServer | None]:
     """The server of a policy for as long as the block lasts; None where nothing is served."""
     if not served:
         yield None
         return
-    with ModelServer(served, lambda url: answers(f"wire:{url}")) as server:
+    with ModelServer(served, lambda url: answers(f"wire:{url}"), seed) as server:
         yield server
 
 

@@ -15,6 +15,8 @@ from driveproof.sim.client import ServerHandle, start_server
 READY_S = 180.0
 """Seconds in which a model must be loaded."""
 POLL_S = 0.2
+SESSIONS = 64
+"""Episodes at once: far more than workers, for a killed episode's session ends only after a while."""
 
 
 class ModelServer:
@@ -26,10 +28,14 @@ class ModelServer:
         What is served.
     healthy
         Whether the server at a URL answers.
+    seed
+        Of a policy that draws.
     """
 
-    def __init__(self, spec: str, healthy: Callable[[str], bool], ready_s: float = READY_S) -> None:
-        self.spec = spec
+    def __init__(
+        self, spec: str, healthy: Callable[[str], bool], seed: int = 0, ready_s: float = READY_S
+    ) -> None:
+        self.spec, self._seed = spec, seed
         self._healthy, self._ready_s = healthy, ready_s
         self._server: ServerHandle | None = None
         self._lock = threading.Lock()
@@ -68,7 +74,10 @@ class ModelServer:
 
     def _start(self, stop: threading.Event) -> ServerHandle:
         command = [sys.executable, "-m", "driveproof", "policy", "serve", self.spec]
-        server = start_server(command=[*command, "--port", "{port}"], timeout_s=self._ready_s)
+        options = ["--port", "{port}", "--seed", str(self._seed)]
+        # one thread, because another number gives other bytes
+        options += ["--threads", "1", "--sessions", str(SESSIONS)]
+        server = start_server(command=[*command, *options], timeout_s=self._ready_s)
         self.starts += 1
         deadline = time.monotonic() + self._ready_s
         while not self._healthy(_url(server)):
