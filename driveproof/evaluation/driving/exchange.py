@@ -101,7 +101,7 @@ def from_theirs(theirs: MergedRecord, index: int = 0) -> RouteRecord:
     Raises
     ------
     BadInput
-        If a sentence lacks its number.
+        If a sentence lacks its number, or a name cannot be printed.
     """
     route, repeat = theirs.key
     try:
@@ -112,23 +112,26 @@ def from_theirs(theirs: MergedRecord, index: int = 0) -> RouteRecord:
     written = re.sub(r"_\d+$", "", theirs.scenario_name)
     scenario = canonical(written) or written
     state = _STATES.get(theirs.status, RouteState.COMPLETED)
-    return RouteRecord(
-        route,
-        repeat,
-        theirs.index if isinstance(theirs, CheckpointRecord) else index,
-        () if scenario == "None" else (scenario,),
-        theirs.town_name,
-        "" if theirs.weather_id is None else str(theirs.weather_id),
-        state,
-        theirs.status,
-        theirs.scores.score_route / 100.0,
-        found,
-        theirs.meta.route_length,
-        theirs.meta.duration_game,
-        theirs.meta.duration_system,
-        shares,
-        reason="" if state is RouteState.COMPLETED else theirs.status,
-    )
+    try:
+        return RouteRecord(
+            route,
+            repeat,
+            theirs.index if isinstance(theirs, CheckpointRecord) else index,
+            () if scenario == "None" else (scenario,),
+            theirs.town_name,
+            "" if theirs.weather_id is None else str(theirs.weather_id),
+            state,
+            theirs.status,
+            theirs.scores.score_route / 100.0,
+            found,
+            theirs.meta.route_length,
+            theirs.meta.duration_game,
+            theirs.meta.duration_system,
+            shares,
+            reason="" if state is RouteState.COMPLETED else theirs.status,
+        )
+    except ValueError as error:
+        raise BadInput(str(error), field=theirs.route_id) from None
 
 
 def records_in(content: Checkpoint | Merged) -> tuple[RouteRecord, ...]:

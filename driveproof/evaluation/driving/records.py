@@ -130,6 +130,9 @@ class RouteRecord:
     def __post_init__(self) -> None:
         if not self.route_id:
             raise ValueError("route_id: is empty")
+        for name in ("route_id", "town", "weather_id", "scenarios"):
+            if not "".join(getattr(self, name)).isprintable():
+                raise ValueError(f"{name}: holds characters that cannot be printed")
         if not Status.known(self.status):
             raise ValueError(f"status: {self.status!r} is none of Bench2Drive's words")
         if not 0.0 <= self.completion <= 1.0:

@@ -323,6 +323,36 @@ def test_a_sentence_without_its_number_is_refused() -> None:
         records_in(parse(content, Checkpoint))
 
 
+LEAVES = st.one_of(
+    st.none(), st.booleans(), st.integers(-5, 10**20), st.floats(), st.text(max_size=8), st.just([])
+)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_a_file_with_any_value_changed_is_read_or_refused(data: st.DataObject) -> None:
+    content = theirs()
+    inner: Any = content
+    while True:  # walk to a random place in the file
+        keys = list(inner) if isinstance(inner, dict) else list(range(len(inner)))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(inner[key], dict | list) or not inner[key] or data.draw(st.booleans()):
+            break
+        inner = inner[key]
+    inner[key] = data.draw(LEAVES)
+    found, said = _read(json.loads(json.dumps(content)))
+    assert "\n" not in said
+    assert 0.0 <= (driving_scores(found).driving_score.mean or 0.0) <= 100.0
+
+
+def _read(content: Any) -> tuple[tuple[RouteRecord, ...], str]:
+    """The records in a file, or why there are none; any other error is a failure."""
+    try:
+        return records_in(parse(content, Checkpoint)), ""
+    except BadInput as error:
+        return (), str(error)
+
+
 @pytest.mark.parametrize(
     ("status", "state"),
     [
