@@ -25,6 +25,7 @@ GROUPS = (
     "codebook",
     "mcq",
     "rubrics",
+    "human",
     "judge",
     "policy",
     "registry",
@@ -38,7 +39,17 @@ GROUPS = (
     "drive",
     "reason",
 )
-COMMANDS = ("comment", "compare", "doctor", "leaderboard", "promote", "publish", "report", "status")
+COMMANDS = (
+    "anchoring",
+    "comment",
+    "compare",
+    "doctor",
+    "leaderboard",
+    "promote",
+    "publish",
+    "report",
+    "status",
+)
 
 
 @app.callback(invoke_without_command=True)

@@ -52,8 +52,10 @@ def report_cfs(
     *,
     facts: Mapping[str, SceneFacts] | None = None,
     seen: Mapping[str, Observation] | None = None,
-) -> CfsReport:
+) -> tuple[CfsReport, dict[str, Float]]:
     """Judge the turn-1 texts of lined-up answers; intervals are bootstraps over drives.
+
+    Also returns the values ``[N, R]`` of "score" and of each axis, NaN where lost.
 
     Parameters
     ----------
@@ -82,14 +84,16 @@ def report_cfs(
             values[:, n, r] = tuple(judged.axes().values())
         else:
             reasons[judged] += 1
-    return CfsReport(
+    by_name = {"score": values.mean(0), **dict(zip(AXES, values, strict=True))}
+    report = CfsReport(
         judge=judge.name,
-        score=_mean(values.mean(0), table.scenes, seed),
-        axes={name: _mean(values[k], table.scenes, seed) for k, name in enumerate(AXES)},
+        score=_mean(by_name["score"], table.scenes, seed),
+        axes={name: _mean(by_name[name], table.scenes, seed) for name in AXES},
         judged=int((~np.isnan(values[0])).sum()),
         lost=sum(reasons.values()),
         reasons=dict(sorted(reasons.items())),
     )
+    return report, by_name
 
 
 def _text(answer: Answer | None) -> str | None:

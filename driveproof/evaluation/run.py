@@ -133,7 +133,7 @@ def evaluate(
             settings = replace(base, repeats=plan.repeats)
             done = _run(policy, plan, asked, settings, seed, watch)
             if judge and isinstance(policy, ChatPolicy) and not plan.grid:
-                judged = report_cfs(done.table, judge, seed, facts=facts, seen=seen)
+                judged, _ = report_cfs(done.table, judge, seed, facts=facts, seen=seen)
                 done = replace(done, cfs=judged)
             result.runs[plan.name] = done
         _compare_pictures(result, policy, seed)

@@ -136,7 +136,7 @@ def test_a_run_has_an_interval_and_counts_what_was_lost(make_item) -> None:
         Answer(items[1].record_key, 1, "deft", turn1=GOOD, turn2="x"),
         Answer(items[2].record_key, 0, "deft", turn1=GOOD),  # no facts
     ]
-    report = report_cfs(tabulate(items, answers), OfflineJudge(), 0, facts=facts)
+    report, values = report_cfs(tabulate(items, answers), OfflineJudge(), 0, facts=facts)
     assert report.score.mean == pytest.approx((0.5 + 1.0) / 2)
     assert report.score.n == 2
     assert report.score.lost == 1
@@ -144,6 +144,7 @@ def test_a_run_has_an_interval_and_counts_what_was_lost(make_item) -> None:
     assert report.lost == 3
     assert report.reasons == {"dead": 1, "no facts of this scene": 1, "no text": 1}
     assert set(report.axes) == set(AXES)
+    assert np.array_equal(np.isnan(values["score"]), [[False, False], [True, False], [True, True]])
 
 
 def test_pictures_of_other_drives_are_judged_by_the_own_scene(make_item) -> None:
@@ -159,4 +160,3 @@ def test_a_judge_is_named_or_refused() -> None:
     assert open_judge("offline").name == "offline"
     with pytest.raises(BadInput, match="cannot judge"):
         open_judge("random")
-    assert np.isclose(CfsScore(True, False, False, True).value, 0.5)
