@@ -195,9 +195,6 @@ def _clips(
 
 def _folder(archive: Archive, clip: str) -> str:
     """Where the archive keeps a clip: its name and a slash, or nothing where the archive is the clip."""
-    found = (
-        name.partition("anno/")[0]
-        for name in archive.sizes
-        if "anno/" in name and clip in f"{archive.path.name}/{name}"
-    )
-    return next((f for f in found if not f or f.rstrip("/").endswith(clip)), "")
+    found = {name.partition("anno/")[0] for name in archive.sizes if "anno/" in name}
+    named = (folder for folder in sorted(found) if folder.rstrip("/").rsplit("/", 1)[-1] == clip)
+    return next(named, "")

@@ -279,3 +279,22 @@ def test_a_cache_that_is_a_file_is_refused(client, tmp_path: Path) -> None:
     (tmp_path / "c").write_text("no directory")
     with pytest.raises(BadInput, match="not a usable cache"):
         client(cache_dir=tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    ("details", "prefilled"),
+    [
+        ({"cached_tokens": 5}, 2),
+        ({"cached_tokens": 8}, None),
+        ({"cached_tokens": -1}, None),
+        ({}, None),
+    ],
+)
+def test_what_a_server_reused_was_not_prefilled(details: dict, prefilled: int | None) -> None:
+    from openai.types import CompletionUsage
+
+    from driveproof.policy.remote import _usage
+
+    content = {"prompt_tokens": 7, "completion_tokens": 3, "prompt_tokens_details": details}
+    used = CompletionUsage.construct(None, **content)
+    assert _usage(used).get("prefilled_tokens") == prefilled

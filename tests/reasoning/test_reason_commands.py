@@ -104,6 +104,18 @@ def test_modes_that_show_more(clip: Path, policy: str, tmp_path: Path, mode: str
     assert ('"id": "c' in first.steps[0].prompt) == (mode == "text+references")
 
 
+def test_a_folder_is_a_clip_too(clip: Path, policy: str, tmp_path: Path) -> None:
+    with tarfile.open(clip) as archive:
+        archive.extractall(tmp_path, filter="data")
+    options = ("--policy", policy, "--every", 5, "--max-tokens", 4, "--graph", "action")
+    for path, out in ((clip, tmp_path / "a"), (tmp_path / clip.stem, tmp_path / "b")):
+        _json("run", path, *options, "--out", out)
+    first, second = (list(read_traces(tmp_path / name / "traces.jsonl")) for name in "ab")
+    assert [(t.episode, t.steps[0].prompt_hash, t.steps[0].text) for t in first] == [
+        (t.episode, t.steps[0].prompt_hash, t.steps[0].text) for t in second
+    ]
+
+
 def test_nothing_is_left_of_what_fails(clip: Path, policy: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for options, says in (
