@@ -12,7 +12,7 @@ import grimp
 import pytest
 import yaml
 
-from driveproof.config import Params
+from driveproof.config import Params, load_params
 from driveproof.config.params import RESERVED_KEYS
 
 # The room that does the work of a stage, where it is not the stage's own name.
@@ -22,6 +22,7 @@ ROOM = {
     "sweep": "codebook",
     "validate": "validation",
     "sft": "training",
+    "grpo": "training/grpo",
     "evaluate": "evaluation",
     "judge_sft": "training",
     "judge_evaluate": "evaluation",
@@ -74,13 +75,21 @@ def test_every_stage_has_one_word(root, pipeline) -> None:
     sections = {field.alias or name for name, field in Params.model_fields.items()}
     assert {path.stem for path in (root / "stages").glob("[a-z]*.py")} == set(pipeline)
     for name, stage in pipeline.items():
-        assert stage["cmd"] == f"{PYTHON}{name}"
+        # a stage of several variants is told which one, and keeps it apart from the others
+        told = [f" ${{item.{key}}}" for key in stage.get("matrix", {})]
+        assert stage["cmd"] == f"{PYTHON}{name}{''.join(told)}"
+        assert all(key.strip() in out for key in told for out in names(stage["outs"]))
         assert name in sections, f"params.yaml has no section for stage {name}"
         assert name in names(stage.get("params", [])), f"stage {name} does not watch its section"
         assert (root / "driveproof" / ROOM.get(name, name)).is_dir()
         folders = OUTS.get(name, {f"{top}/{name}" for top in ("data", "models", "reports")})
         for out in names(stage.get("outs", [])) + names(stage.get("metrics", [])):
             assert any(out == f or out.startswith(f"{f}/") for f in folders), (name, out)
+
+
+def test_the_variants_of_grpo_are_those_of_its_section(root, pipeline) -> None:
+    variants = load_params(root / "params.yaml").grpo.variants
+    assert pipeline["grpo"]["matrix"] == {"variant": list(variants)}
 
 
 def test_stages_watch_only_sections_that_they_read(root, pipeline) -> None:
