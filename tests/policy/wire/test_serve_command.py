@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ from wire_helpers import asked, closing  # type: ignore[import-not-found]
 from driveproof.cli.policy import app
 from driveproof.policy import DriveObservation, open_driver, open_policy
 from driveproof.policy.failures import server_failed
+from driveproof.policy.wire.serve import bind
 
 SLOW = """
 import time
@@ -118,6 +120,12 @@ def test_a_server_ends_with_its_parent(started: Any) -> None:
     server = psutil.Process(said["pid"])
     parent.kill()
     server.wait(timeout=10)
+
+
+def test_small_answers_are_sent_at_once() -> None:
+    """asyncio switches Nagle's algorithm off only where the socket names its protocol; 40 ms a call otherwise."""
+    with bind("127.0.0.1", 0, "") as listener:
+        assert listener.proto == socket.IPPROTO_TCP
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ import numpy as np
 import uvicorn
 
 from driveproof.policy import ChatReply, ChatRequest, DriveDecision, DriveObservation, Pedals
+from driveproof.policy.wire.serve import bind
 from driveproof.policy.wire.server import build_app
 from driveproof.policy.wire.service import Limits, Service
 
@@ -81,8 +81,7 @@ def serving() -> Iterator[Server]:
 
     def start(policy: Any, limits: Limits | None = None, again: Any = None, token: str = "") -> str:
         service = Service(policy, limits, again)
-        listener = socket.socket()
-        listener.bind(("127.0.0.1", 0))
+        listener = bind("127.0.0.1", 0, "")
         config = uvicorn.Config(build_app(service, token), log_level="error", lifespan="off")
         config.timeout_graceful_shutdown = 1
         server = uvicorn.Server(config)
