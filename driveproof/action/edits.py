@@ -30,6 +30,8 @@ OVERLAP_M = 1.5
 """A lane along the way is the ego's unless another one is nearer by so much."""
 LEAVES_M = 8.0
 """A lane that comes to lie so much farther from the route than where the ego is leads elsewhere."""
+ON_ROUTE_M = 1.0
+"""The route takes a lane whose middle is so near to it."""
 OFF_WAY_M = 1.0
 """Farther beside the way the ego is not on it."""
 BESIDE_LANE_M = 0.3
@@ -193,6 +195,9 @@ def _chain(town: TownMap, lane: int, reverse: bool, pose: Pose, route: Float) ->
 def _next(town: TownMap, lane: int, reverse: bool, route: Float) -> int | None:
     lanes = town.lanes
     found = (lanes.predecessors if reverse else lanes.successors)(lane).tolist()
+    on_route = [n for n in found if _apart(town, n, route) < ON_ROUTE_M]
+    if on_route and not reverse:
+        return int(min(on_route, key=lambda n: _apart(town, n, route)))
     free = [n for n in found if lanes.junction[n] < 0]
     straight = [n for n in found if abs(_turn(town, n)) < STRAIGHT_RAD]
     return min(free or straight, key=lambda n: _apart(town, n, route), default=None)

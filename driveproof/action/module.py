@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from driveproof.action.control import (
     QUARTER_TURN,
     LateralMemory,
@@ -31,6 +33,8 @@ TURN_AHEAD_M = 12.0
 """The way turns as it does over the next so many metres, seen from the ego."""
 TURN_RAD, STRAIGHT_RAD = math.radians(5.0), math.radians(35.0)
 """From which angle on a way may be called a turn, and up to which one straight."""
+WHOLE_RAD = math.radians(15.0)
+"""From which angle on a way may be called a turn as it leaves the junction."""
 ASTRAY_RAD, ASTRAY_M = math.radians(40.0), 2.5
 """From which angle and distance to the way on the ego is astray."""
 FIRST_DECISIONS = 3
@@ -191,4 +195,8 @@ class ActionModule:
         turn = -self.way.heading_error(ego.heading, there)
         if key is DirectionKey.GO_STRAIGHT:
             return abs(turn) < STRAIGHT_RAD
-        return turn > TURN_RAD if key is DirectionKey.TURN_LEFT else turn < -TURN_RAD
+        outside = np.flatnonzero(self.way.in_junction[index:] == 0)
+        exit_ = index + int(outside[0]) if len(outside) else len(self.way) - 1
+        whole = -self.way.heading_error(ego.heading, exit_)
+        sign = 1.0 if key is DirectionKey.TURN_LEFT else -1.0
+        return sign * turn > TURN_RAD or sign * whole > WHOLE_RAD

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from driveproof.commenter.context import Context
 from driveproof.commenter.gaps import (
     beside_is_free,
@@ -34,7 +36,10 @@ RETURN_M, RETURN_S = 12.0, 0.8
 INVADER_AHEAD_M = 35.0
 EMERGENCY_BEHIND_M, COMING_M = 40.0, 55.0
 """Behind the ego in its own lane, and in the lane that it wants."""
-NEAR_COMMAND_M = 25.0
+NEAR_COMMAND_M, JUNCTION_NEAR_M = 25.0, 35.0
+"""A commanded lane change begins so near to the navigator's point, or to a junction before which it has to be made."""
+LEAVES_M = 0.6
+"""So far beside the middle of the ego's lane the way to another one has begun."""
 LOOK_S = 1.0
 """Who leaves a parking place looks for so long first."""
 INSIDE_M = 0.4
@@ -233,7 +238,7 @@ def _leave_parking(context: Context) -> Move:
 def _commanded(context: Context) -> Move:
     frame, road = context.frame, context.road
     side = {Command.CHANGE_LEFT: 1, Command.CHANGE_RIGHT: -1}.get(frame.command_near, 0)
-    if not side or not _command_is_near(context) or _reached(context):
+    if not side or not _command_is_near(context) or _reached(context, side):
         return Move()
     beside = road.left if side > 0 else road.right
     if not beside.drivable:
@@ -245,12 +250,17 @@ def _commanded(context: Context) -> Move:
 
 def _command_is_near(context: Context) -> bool:
     near = context.frame.near
-    return near is None or math.hypot(*context.frame.local(*near)) < NEAR_COMMAND_M
+    late = context.road.to_junction < JUNCTION_NEAR_M  # behind it the lanes may part
+    return late or near is None or math.hypot(*context.frame.local(*near)) < NEAR_COMMAND_M
 
 
-def _reached(context: Context) -> bool:
-    """Whether the ego is already in the lane of the navigator's next point."""
-    return _lane_of_route(context) == context.road.lane
+def _reached(context: Context, side: int) -> bool:
+    """Whether the ego is already in the lane of the navigator's next point, which has not begun to leave it."""
+    near, own = context.frame.near, context.road.lane
+    if near is None or _lane_of_route(context) != own:
+        return False
+    _, beside = context.town.lanes.polyline(own).project(np.array(near))
+    return side * float(beside) < LEAVES_M
 
 
 def _emergency_comes(context: Context, side: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -114,7 +114,7 @@ def read_moments(
     BadInput
         If a clip or a frame that the dataset comments on is not there.
     """
-    paths = {path.name.split(".")[0]: path for path in archives}
+    paths = archives_by_clip(archives)
     moments: list[Moment] = []
     for clip, rows in groupby(read_answers(dataset, clips), key=lambda row: row.clip):
         if clip not in paths:
@@ -123,24 +123,35 @@ def read_moments(
             (frame, tuple(r for r in asked if numbers is None or r.key.number in numbers))
             for frame, asked in groupby(rows, key=lambda row: row.frame)
         ][::every]
-        moments += _of_clip(clip, paths[clip], frames)
+        asked_of = dict(frames)
+        for _, found in frames_of(clip, paths[clip], asked_of):
+            moments.append(_moment(clip, paths[clip], found, asked_of[found.index]))
     return moments
 
 
-def _of_clip(
-    clip: str, path: Path, frames: Sequence[tuple[int, tuple[AnswerRow, ...]]]
-) -> Iterator[Moment]:
-    """The moments of one archive; only the frames that are asked about are read."""
-    rows = dict(frames)
-    step = math.gcd(*rows) or 1
-    for found in open_clips(path, step):
+def archives_by_clip(archives: Iterable[Path]) -> dict[str, Path]:
+    """The archive of each clip, by the name that both share."""
+    return {path.name.split(".")[0]: path for path in archives}
+
+
+def frames_of(clip: str, path: Path, wanted: Collection[int]) -> Iterator[tuple[str, Frame]]:
+    """The town of a clip with each wanted frame, in order; few others are read.
+
+    Raises
+    ------
+    BadInput
+        If one is not there.
+    """
+    left = set(wanted)
+    for found in open_clips(path, math.gcd(*wanted) or 1):
         if found.name != clip:
             continue
         for frame in found.frames:
-            if frame.index in rows:
-                yield _moment(clip, path, frame, rows.pop(frame.index))
-    if rows:
-        raise BadInput(f"no frame {next(iter(rows))}", path=path, field=clip)
+            if frame.index in left:
+                left.remove(frame.index)
+                yield found.town, frame
+    if left:
+        raise BadInput(f"no frame {min(left)}", path=path, field=clip)
 
 
 def _moment(clip: str, path: Path, frame: Frame, rows: tuple[AnswerRow, ...]) -> Moment:

@@ -302,6 +302,22 @@ def _turn(town: TownMap, lane: int) -> float:
     return float(wrap_angle(town.lanes.heading[part.stop - 1] - town.lanes.heading[part.start]))
 
 
+def test_a_gentle_bend_through_a_junction_may_be_called_a_turn(town: TownMap) -> None:
+    """A ramp: straight for a while, then 23 degrees to the left; the route calls it straight on."""
+    s = np.arange(0.0, 90.0, STEP_M)
+    headings = np.radians(23.0) * np.clip((s - 35.0) / 40.0, 0.0, 1.0)
+    steps = STEP_M * np.stack([np.cos(headings), np.sin(headings)], axis=1)
+    way = Way(
+        np.cumsum(steps, axis=0), np.full(len(s), int(Command.STRAIGHT)), (s < 80.0).astype(int)
+    )
+    module = ActionModule(town, way)
+    ego = _ego_at(way, 15.0, 8.0)
+    module.decide(ActionKeys(D.TURN_LEFT, S.KEEP), ego)
+    assert abs(module.control(ego).steer) < 0.1
+    module.decide(ActionKeys(D.TURN_RIGHT, S.KEEP), ego)
+    assert module.control(ego).steer == 1.0
+
+
 def test_a_change_that_the_map_does_not_know_goes_a_lane_sideways(town: TownMap) -> None:
     route, _ = _straight(town, 1)
     way = Way.of(route, town.lanes.junction)

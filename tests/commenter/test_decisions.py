@@ -510,3 +510,21 @@ def test_who_overtakes_beside_is_not_in_the_way() -> None:
     scene = one_way(speed=8.0)
     scene.put("vehicle", 1.0, 3.5, speed=8.5)  # half a second ago it was behind
     assert scene.say().decision.brake.level is t.Braking.NONE
+
+
+@pytest.mark.parametrize(("metres", "begins"), [(30.0, True), (60.0, False)])
+def test_a_change_before_a_fork_does_not_wait_for_the_navigators_point(
+    metres: float, begins: bool
+) -> None:
+    scene = one_way(speed=8.0, command=Command.CHANGE_LEFT, scenario="HighwayExit")
+    scene.s = float(scene.town.lanes.length[scene.lane]) - metres
+    scene.near = scene.place(metres + 4.0, 3.5)[:2]  # behind the junction
+    assert (keys_of(scene.say()).direction is D.CHANGE_LANE_LEFT) is begins
+
+
+@pytest.mark.parametrize(("left", "begins"), [(1.2, True), (0.0, False), (-1.2, False)])
+def test_a_change_begins_where_the_way_leaves_the_lane(left: float, begins: bool) -> None:
+    """The navigator's point lies on the way, which swings over; behind the change it lies on the other side."""
+    scene = one_way(speed=8.0, command=Command.CHANGE_LEFT, scenario="SequentialLaneChange")
+    scene.near = scene.place(12.0, left)[:2]
+    assert (keys_of(scene.say()).direction is D.CHANGE_LANE_LEFT) is begins
