@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
+from driveproof.evaluation.claims import Action, Entity, Mention, Trace
 from driveproof.evaluation.facts import HORIZON_S, Demand, SceneFacts
 from driveproof.evaluation.facts_match import actions_of, fabricated, near, true_user
-from driveproof.evaluation.trace import Action, Entity, Mention, Trace, read_trace
+from driveproof.evaluation.trace import read_trace
 from driveproof.prompts import parse_decision
 from driveproof.scene import Decision, Direction, SpeedChange
 

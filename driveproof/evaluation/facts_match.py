@@ -8,16 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from driveproof.evaluation.claims import Action, Entity, Mention, Trace, plan_actions, plan_route
 from driveproof.evaluation.facts import SceneFacts, SignalFact, UserFact
-from driveproof.evaluation.trace import (
-    Action,
-    Entity,
-    Mention,
-    Trace,
-    plan_actions,
-    plan_route,
-    read_trace,
-)
+from driveproof.evaluation.trace import read_trace
 
 NEAR_M, NEAR_SHARE = 5.0, 0.25
 """Distances agree within so many metres or this share, whichever is more: what a picture can tell."""

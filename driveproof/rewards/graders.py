@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from driveproof.evaluation.ask_form import FormAsker
+from driveproof.evaluation.claims import Trace
 from driveproof.evaluation.facts_match import meets
-from driveproof.evaluation.trace import Trace, read_trace
+from driveproof.evaluation.trace import read_trace
 from driveproof.policy import ChatPolicy
 from driveproof.rewards.rubrics import Criterion, Rubric, rubric_text
 

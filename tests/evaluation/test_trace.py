@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from driveproof.evaluation.claims import Action, Entity, Mention, plan_actions
 from driveproof.evaluation.facts_match import meets
-from driveproof.evaluation.trace import Action, Entity, Mention, plan_actions, read_trace
+from driveproof.evaluation.trace import read_trace
 
 
 def test_the_compact_style() -> None:
