@@ -77,6 +77,14 @@ def test_every_row_of_the_result(world: Path, tmp_path: Path) -> None:
     oracle = summary["runs"]["oracle"]
     assert oracle["accuracy"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "n": 6, "lost": 0}
     assert oracle["hld"]["mean"] == 1.0
+    reasons = {name: run["cfs"] for name, run in summary["runs"].items()}
+    assert reasons["oracle"] is None, "who gives no reasons has no score for them"
+    assert reasons["tiny deft grid"] is None
+    judged = reasons["tiny deft"]
+    assert judged["judged"] + judged["lost"] == 12
+    assert set(judged["reasons"]) <= {"no facts of this scene"}, (
+        "without facts a text is lost, not zero"
+    )
     tiny = summary["runs"]["tiny deft"]
     assert (tiny["items"], tiny["scenes"], tiny["repeats"], tiny["answers"]) == (6, 3, 2, 12)
     assert tiny["lost"] == 0
@@ -161,7 +169,8 @@ def test_a_run_that_lost_every_answer_is_no_success(world: Path) -> None:
 
 def test_policies_can_be_listed_and_checked(world: Path) -> None:
     runner = CliRunner()
-    assert "transformers" in json.loads(runner.invoke(policy_app, ["list", "--json"]).stdout)
+    listed = json.loads(runner.invoke(policy_app, ["list", "--json"]).stdout)
+    assert "transformers:FOLDER" in listed["answer questions"]
     checked = runner.invoke(policy_app, ["check", f"transformers:{world / 'tiny'}", "--json"])
     assert json.loads(checked.stdout)["kind"] == "transformers"
     dead = runner.invoke(policy_app, ["check", "openai:http://127.0.0.1:9/v1#m"])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+import tarfile
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -232,7 +235,7 @@ def test_a_set_is_written_whole_and_twice_alike(tmp_path: Path, make_item) -> No
     assert lost.lost == {observation.record_key: "no facts of this scene"}
 
 
-def test_the_expert_lends_its_names(tmp_path: Path) -> None:
+def test_the_expert_lends_its_names() -> None:
     from driveproof.commenter import Agent, Frame
 
     ego = Agent("1", "vehicle.ego", "car", "vehicle", 0.0, 0.0, 0.0, 0.0, 4.5, 1.9, 1.5)
@@ -246,5 +249,33 @@ def test_the_expert_lends_its_names(tmp_path: Path) -> None:
     assert "Names the vehicle (teal car) in the way of the ego vehicle." in {
         c.text for c in offline_rubric(named).criteria
     }
-    # a scene whose clip is not there stays as it is
-    assert commented_facts({"made/x/00001": facts()}, tmp_path) == {"made/x/00001": facts()}
+
+
+def pack(path: Path, member: str, content: bytes) -> None:
+    """A clip of one annotation."""
+    with tarfile.open(path, "w") as archive:
+        entry = tarfile.TarInfo(member)
+        entry.size = len(content)
+        archive.addfile(entry, io.BytesIO(content))
+
+
+def test_one_annotation_of_the_clip_is_read_and_no_other(tmp_path: Path) -> None:
+    box = {"id": "1", "location": [0, 0, 0], "center": [0, 0, 0], "extent": [2.25, 0.95, 0.75]}
+    box |= {"rotation": [0, 0, 0], "speed": 8.0, "class": "ego_vehicle"}
+    # CARLA's axes: y to the right
+    lead = box | {"id": "2", "class": "vehicle", "center": [12.25, -0.2, 0], "speed": 3.0}
+    lead |= {"base_type": "truck", "color": "0,0,255", "state": "dynamic"}
+    anno = gzip.compress(json.dumps({"speed": 8.0, "bounding_boxes": [box, lead]}).encode())
+    pack(tmp_path / "clip.tar", "clip/anno/00015.json.gz", anno)
+    here, later, elsewhere = "made/clip/00015", "made/clip/00020", "made/other/00015"
+    known = {key: facts(key) for key in (here, later, elsewhere)}
+    counted: list[int] = []
+    named = commented_facts(known, tmp_path, counted.append)
+    assert named[here].ahead is not None
+    assert named[here].ahead.name == "blue truck"
+    assert (named[later], named[elsewhere]) == (known[later], known[elsewhere])
+    assert sum(counted) == 3
+    for broken in (b"", b"no gzip", gzip.compress(b"[]"), gzip.compress(b'{"bounding_boxes": []}')):
+        pack(tmp_path / "clip.tar", "clip/anno/00015.json.gz", broken)
+        with pytest.raises(BadInput, match=r"clip\.tar"):
+            commented_facts({here: facts(here)}, tmp_path)
