@@ -38,6 +38,9 @@ class VqaSftParams(TuningParams):
         Share of the lessons that are about question 50, whose answer drives; the others share the rest evenly.
     balance, standing_balance
         0 draws every kind of answer equally often, 1 as often as it was recorded; the second where the ego stands.
+    other_speed_share, other_speed_every
+        Share of the lessons that depend on the ego's speed in which it is not the recorded one and the expert is asked
+        anew; of every so many moments.
     steps
         Batches.
     every
@@ -51,8 +54,10 @@ class VqaSftParams(TuningParams):
     questions: tuple[int, ...] = Field(default=(50, 43, 8, 13, 47, 24, 7, 15, 19), min_length=1)
     focus_share: float = Field(default=0.5, ge=0, le=1)
     balance: float = Field(default=0.8, ge=0, le=1)
-    standing_balance: float = Field(default=0.2, ge=0, le=1)
-    steps: int = Field(default=360, ge=1)
+    standing_balance: float = Field(default=0.5, ge=0, le=1)
+    other_speed_share: float = Field(default=0.5, ge=0, le=1)
+    other_speed_every: int = Field(default=3, ge=1)
+    steps: int = Field(default=300, ge=1)
     every: int = Field(default=1, ge=1)
     workers: int = Field(default=2, ge=1)
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from driveproof.commenter.dataset import AnswerRow
 from driveproof.commenter.moments import Moment, check_recorded
+from driveproof.commenter.whatif import Speeds
 from driveproof.config.vqa import VqaSftParams
 from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
@@ -32,6 +34,8 @@ KEYS = 50
 GRAPH = "action"
 """The preset of the graph of questions under which lessons are asked: each question by itself."""
 STANDING_MPS = 0.5
+STANDS, FASTEST_MPS = 0.4, 14.0
+"""At another speed: how often the ego stands, and up to what it drives else, evenly."""
 COMMON = 4
 """A piece of answers that is found in so many different moments becomes one token."""
 _ROW = (
@@ -56,12 +60,15 @@ class VqaLessons:
     The expert of recorded clips mostly keeps its lane, and when it stands it mostly waits, so that a model would learn
     that who stands goes on standing. Answers are therefore drawn by what they say: a kind of answer that makes up a
     share p of the recordings makes up a share proportional to p ** ``balance`` of the lessons, and where the ego stands
-    to p ** ``standing_balance``. Standing and moving egos keep their shares.
+    to p ** ``standing_balance``; standing and moving egos keep their shares. And ``other_speed_share`` of the lessons
+    come from ``imagined`` moments, as far as a question has any.
 
     Parameters
     ----------
     moments
         With the answers to at least one of ``params.questions``; a question without answers is not taught.
+    imagined
+        The same at other speeds (:func:`driveproof.commenter.whatif.at_other_speeds`).
     mode
         What the model is shown.
 
@@ -72,23 +79,20 @@ class VqaLessons:
     """
 
     def __init__(
-        self, moments: Sequence[Moment], mode: InputMode, params: VqaSftParams, seed: int
+        self,
+        moments: Sequence[Moment],
+        mode: InputMode,
+        params: VqaSftParams,
+        seed: int,
+        imagined: Sequence[Moment] = (),
     ) -> None:
         check_recorded(mode)
         self._mode, self._params, self._seed = mode, params, seed
         write = Sentences(references=mode.references)
-        found: dict[int, dict[tuple[Any, ...], list[_Lesson]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
-        for moment in moments:
-            for row in moment.rows:
-                if row.key.number in params.questions:
-                    lesson = _Lesson(moment, row, _text(row, write))
-                    found[row.key.number][_kind(moment, row.answer)].append(lesson)
-        if not found:
+        self._recorded = _course(moments, params, write)
+        self._imagined = _course(imagined, params, write)
+        if not self._recorded:
             raise BadInput("no moment with an answer to one of the questions", field="questions")
-        self._groups = {number: list(found[number].values()) for number in sorted(found)}
-        self._weights = {number: _weights(found[number], params) for number in self._groups}
         self.phrases = _phrases(self._lessons(), mode)
 
     @property
@@ -99,21 +103,23 @@ class VqaLessons:
     @property
     def taught(self) -> tuple[int, ...]:
         """Numbers of the questions that lessons are about."""
-        return tuple(self._groups)
+        return tuple(self._recorded)
 
     @property
     def counts(self) -> dict[int, int]:
-        """How many different answers are taught, by question."""
-        return {number: sum(map(len, groups)) for number, groups in self._groups.items()}
+        """How many answers there are to draw from, by question, imagined ones included."""
+        both = Counter({number: len(group) for number, group in self._recorded.items()})
+        both.update({number: len(group) for number, group in self._imagined.items()})
+        return dict(both)
 
     def lesson(self, index: int, step: int) -> Example:
         """Example ``index``: a question, an answer of some kind to it, and a moment where it is right."""
         rng = np.random.default_rng(derive_seed(self._seed, "vqa", self._mode.shown, index))
         number = self._question(rng)
-        group = self._groups[number][
-            int(rng.choice(len(self._weights[number]), p=self._weights[number]))
-        ]
-        return self._example(group[int(rng.integers(len(group)))])
+        course = self._recorded[number]
+        if number in self._imagined and rng.random() < self._params.other_speed_share:
+            course = self._imagined[number]
+        return self._example(course.draw(rng))
 
     def images(self) -> list[ImageRef]:
         """The picture of every moment that is taught, archive by archive; none in text mode."""
@@ -144,8 +150,8 @@ class VqaLessons:
         }
 
     def _question(self, rng: np.random.Generator) -> int:
-        others = [number for number in self._groups if number != KEYS]
-        if KEYS in self._groups and (not others or rng.random() < self._params.focus_share):
+        others = [number for number in self._recorded if number != KEYS]
+        if KEYS in self._recorded and (not others or rng.random() < self._params.focus_share):
             return KEYS
         return others[int(rng.integers(len(others)))]
 
@@ -155,9 +161,9 @@ class VqaLessons:
         return Example([*messages, said], images)
 
     def _lessons(self) -> Iterator[_Lesson]:
-        for groups in self._groups.values():
-            for group in groups:
-                yield from group
+        for courses in (self._recorded, self._imagined):
+            for course in courses.values():
+                yield from course
 
 
 def _text(row: AnswerRow, write: Sentences) -> str:
@@ -176,17 +182,56 @@ def _kind(moment: Moment, answer: Answer) -> tuple[Any, ...]:
     return (moment.speed < STANDING_MPS, facts, kinds)
 
 
-def _weights(kinds: Mapping[tuple[Any, ...], Sequence[_Lesson]], params: VqaSftParams) -> Float:
-    """How often each kind is drawn, ``[K]``, sum 1: standing and moving keep their shares, kinds are evened out."""
-    counts = np.array([len(group) for group in kinds.values()], dtype=np.float64)
-    stands = np.array([kind[0] for kind in kinds])
-    weights = np.zeros_like(counts)
-    for chosen, balance in ((stands, params.standing_balance), (~stands, params.balance)):
-        if chosen.any():
-            evened = counts[chosen] ** balance
-            weights[chosen] = evened / evened.sum() * counts[chosen].sum()
-    shares: Float = weights / weights.sum()
-    return shares
+class _Kinds:
+    """Lessons about one question by kinds of answers, and how often each kind is drawn."""
+
+    def __init__(self, params: VqaSftParams) -> None:
+        self._params = params
+        self._kinds: dict[tuple[Any, ...], list[_Lesson]] = defaultdict(list)
+
+    def add(self, lesson: _Lesson) -> None:
+        """One more; none after the first is drawn."""
+        self._kinds[_kind(lesson.moment, lesson.row.answer)].append(lesson)
+
+    @cached_property
+    def _groups(self) -> list[list[_Lesson]]:
+        return list(self._kinds.values())
+
+    @cached_property
+    def _weights(self) -> Float:
+        """``[K]``, sum 1: standing and moving egos keep their shares, kinds of answers are evened out."""
+        counts = np.array([len(group) for group in self._groups], dtype=np.float64)
+        stands = np.array([kind[0] for kind in self._kinds])
+        weights = np.zeros_like(counts)
+        balances = ((stands, self._params.standing_balance), (~stands, self._params.balance))
+        for chosen, balance in balances:
+            if chosen.any():
+                evened = counts[chosen] ** balance
+                weights[chosen] = evened / evened.sum() * counts[chosen].sum()
+        shares: Float = weights / weights.sum()
+        return shares
+
+    def draw(self, rng: np.random.Generator) -> _Lesson:
+        """Some lesson."""
+        group = self._groups[int(rng.choice(len(self._weights), p=self._weights))]
+        return group[int(rng.integers(len(group)))]
+
+    def __iter__(self) -> Iterator[_Lesson]:
+        return (lesson for group in self._kinds.values() for lesson in group)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._kinds.values()))
+
+
+def _course(moments: Sequence[Moment], params: VqaSftParams, write: Sentences) -> dict[int, _Kinds]:
+    """The lessons about each question that is taught, by number."""
+    found: dict[int, _Kinds] = {}
+    for moment in moments:
+        for row in moment.rows:
+            if row.key.number in params.questions:
+                kinds = found.setdefault(row.key.number, _Kinds(params))
+                kinds.add(_Lesson(moment, row, _text(row, write)))
+    return {number: found[number] for number in sorted(found)}
 
 
 def _phrases(lessons: Iterator[_Lesson], mode: InputMode) -> tuple[str, ...]:
@@ -215,3 +260,13 @@ def _pieces(lesson: _Lesson, mode: InputMode) -> list[str]:
     named = "|".join(re.escape(name) for name in sorted(names, key=lambda n: (-len(n), n)))
     pattern = rf"(?i:{named})|-?\d+(?:\.\d+)?" if named else r"-?\d+(?:\.\d+)?"
     return [piece for piece in re.split(pattern, lesson.answer) if piece]
+
+
+def other_speeds(seed: int) -> Speeds:
+    """A speed for each moment, m/s: often none at all."""
+
+    def speed(clip: str, frame: int) -> float:
+        rng = np.random.default_rng(derive_seed(seed, "speed", clip, frame))
+        return 0.0 if rng.random() < STANDS else float(rng.uniform(0.0, FASTEST_MPS))
+
+    return speed

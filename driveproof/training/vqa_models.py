@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from driveproof.commenter.moments import read_moments
+from driveproof.commenter.whatif import at_other_speeds
 from driveproof.config.vqa import VqaSftParams
 from driveproof.prompts.inputs import InputMode, Shown
-from driveproof.training.vqa import VqaLessons
+from driveproof.training.vqa import VqaLessons, other_speeds
 
 Progress = Callable[[str, int, int, float], None]
 """Called with the mode, the step, the number of steps, and the loss."""
@@ -69,7 +70,9 @@ def train_model(
     moments = read_moments(
         dataset, archives, clips=set(clips), numbers=params.questions, every=params.every
     )
-    lessons = VqaLessons(moments, InputMode(Shown(mode)), params, seed)
+    some = moments[:: params.other_speed_every] if params.other_speed_share else []
+    imagined = at_other_speeds(some, archives, other_speeds(seed))
+    lessons = VqaLessons(moments, InputMode(Shown(mode)), params, seed, imagined)
     report = train(
         lessons,
         params,

@@ -27,7 +27,7 @@ from driveproof.prompts.inputs import Cameras, InputMode, Shown, mode_from_json,
 from driveproof.questions import QUESTIONS, SpeedKey, parse_keys
 from driveproof.reasoning import GraphPolicy, open_graph
 from driveproof.training.sft import train
-from driveproof.training.vqa import VqaLessons
+from driveproof.training.vqa import VqaLessons, other_speeds
 from tests.training.vqa_world import moment, moments
 
 TEXT = InputMode(Shown.TEXT)
@@ -89,6 +89,24 @@ def test_kinds_of_answers_are_evened_out_as_the_parameters_say() -> None:
     assert natural[False, SpeedKey.DECELERATE] > 3 * natural[False, SpeedKey.ACCELERATE]
     ratio = even[False, SpeedKey.DECELERATE] / even[False, SpeedKey.ACCELERATE]
     assert ratio == pytest.approx(1.0, abs=0.25)
+
+
+def test_lessons_at_other_speeds_are_as_many_as_asked_for() -> None:
+    other = [replace(moment(90, 7.7, SpeedKey.KEEP), rows=moment(90, 7.7, SpeedKey.KEEP).rows[:1])]
+    for share, low, high in ((0.0, 0, 0), (0.5, 120, 180), (1.0, 300, 300)):
+        some = params(focus_share=1.0, other_speed_share=share)
+        taught = VqaLessons(moments(), TEXT, some, 0, other)
+        assert low <= sum("7.7 m/s" in asked(taught.lesson(i, 0)) for i in range(300)) <= high
+    some = params(questions=(8,), other_speed_share=1.0)
+    taught = VqaLessons(moments(), TEXT, some, 0, other)
+    assert not any("7.7" in asked(taught.lesson(i, 0)) for i in range(30)), "8 is not imagined"
+
+
+def test_speeds_to_imagine_are_drawn_for_each_moment() -> None:
+    speeds = [other_speeds(3)("clip", frame) for frame in range(400)]
+    assert speeds == [other_speeds(3)("clip", frame) for frame in range(400)]
+    assert 120 < speeds.count(0.0) < 200
+    assert max(speeds) > 13.0
 
 
 def test_only_the_questions_of_the_parameters_are_taught() -> None:

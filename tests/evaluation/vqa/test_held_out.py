@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from driveproof.commenter.dataset import AnswerRow
-from driveproof.commenter.moments import Moment, read_moments
+from driveproof.commenter.moments import Moment
 from driveproof.config.vqa import VqaEvaluateParams
 from driveproof.errors import BadInput
 from driveproof.evaluation.vqa.given import Given
@@ -20,7 +20,6 @@ from driveproof.prompts.inputs import InputMode, Shown, mode_to_json
 from driveproof.questions import ActionKeys, DirectionKey, SpeedKey
 from driveproof.report.vqa_models import model_tables
 from driveproof.scene import ImageRef
-from tests.commenter.clip_makers import write_clip
 
 USUAL = ActionKeys(DirectionKey.FOLLOW_LANE, SpeedKey.KEEP)
 
@@ -116,22 +115,3 @@ def test_a_model_folder_is_asked_as_it_says(moments, tmp_path: Path) -> None:
     report = report_held_out([asked], some, USUAL)
     assert report["scores"]["text"]["overall"]["mean"] < 60.0
     assert report["taught"] == {"text": [50]}
-
-
-def test_moments_are_read_from_clips(tmp_path: Path) -> None:
-    from driveproof.commenter.campaign import comment_clips
-
-    clips = [write_clip(tmp_path, "Town05", route, 21, 4) for route in (1, 2)]
-    comment_clips(clips, tmp_path / "vqa", every=10)
-    found = read_moments(tmp_path / "vqa", clips, numbers={50, 8})
-    assert [moment.frame for moment in found] == [0, 10, 20] * 2
-    assert {moment.command for moment in found} == {"follow"}
-    assert {round(moment.speed, 3) for moment in found} == {6.0}
-    assert all({row.key.number for row in moment.rows} == {50, 8} for moment in found)
-    assert any(moment.marks for moment in found)
-    name = clips[1].name.removesuffix(".tar")
-    assert found[-1].picture.member == f"{name}/camera/rgb_front/00020.jpg"
-    one = read_moments(tmp_path / "vqa", clips, clips={name}, every=2)
-    assert [(moment.clip, moment.frame) for moment in one] == [(name, 0), (name, 20)]
-    with pytest.raises(BadInput, match="no recording"):
-        read_moments(tmp_path / "vqa", clips[:1])
