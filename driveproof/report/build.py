@@ -12,6 +12,7 @@ from driveproof.report.data_sections import (
     gate_section,
     mcq_section,
 )
+from driveproof.report.drive_section import drive_section
 from driveproof.report.example import make_example
 from driveproof.report.grpo_section import grpo_section
 from driveproof.report.inputs import read_inputs
@@ -46,6 +47,7 @@ def build_report(params: ReportParams, seed: int, root: str | Path = ".") -> Pat
         grpo_section(inputs),
         vqa_section(inputs),
         scenarios_section(inputs),
+        drive_section(inputs),
         judge_section(inputs),
         humans_section(inputs),
     )
