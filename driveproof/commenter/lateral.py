@@ -50,6 +50,8 @@ ENTER_HIGHWAY = frozenset(
     {"HighwayCutIn", "MergerIntoSlowTrafficV2", "InterurbanAdvancedActorFlow"}
 )
 LEAVE_HIGHWAY = frozenset({"HighwayExit", "MergerIntoSlowTraffic", "InterurbanActorFlow"})
+CHANGES = {Command.CHANGE_LEFT: 1, Command.CHANGE_RIGHT: -1}
+"""Sides of commanded lane changes."""
 FLOWING = ENTER_HIGHWAY | LEAVE_HIGHWAY | {"SequentialLaneChange"}
 """Scenarios among others who come fast from behind."""
 
@@ -237,7 +239,7 @@ def _leave_parking(context: Context) -> Move:
 
 def _commanded(context: Context) -> Move:
     frame, road = context.frame, context.road
-    side = {Command.CHANGE_LEFT: 1, Command.CHANGE_RIGHT: -1}.get(frame.command_near, 0)
+    side = CHANGES.get(frame.command_near, 0)
     if not side or not _command_is_near(context) or _reached(context, side):
         return Move()
     beside = road.left if side > 0 else road.right
@@ -302,6 +304,8 @@ def _own_lane(context: Context, obstruction: Obstruction | None) -> Move:
     lanes = context.town.lanes
     left = abs(int(lanes.lane[goal])) < abs(int(lanes.lane[own]))
     side = 1 if left else -1
+    if side == -CHANGES.get(context.frame.command_near, 0):
+        return Move()  # it has changed lanes already, before the navigator's point
     beside = context.road.left if left else context.road.right
     if not beside.drivable:
         return Move()

@@ -528,3 +528,10 @@ def test_a_change_begins_where_the_way_leaves_the_lane(left: float, begins: bool
     scene = one_way(speed=8.0, command=Command.CHANGE_LEFT, scenario="SequentialLaneChange")
     scene.near = scene.place(12.0, left)[:2]
     assert (keys_of(scene.say()).direction is D.CHANGE_LANE_LEFT) is begins
+
+
+def test_a_change_that_is_made_early_is_not_undone() -> None:
+    town, lane = lane_with("Town03", left="none", right="same", limit=27.0)
+    scene = RoadScene(town, lane, speed=8.0, command=Command.CHANGE_LEFT, scenario="HighwayExit")
+    scene.near = scene.place(12.0, -3.5)[:2]  # the way swings over behind it
+    assert keys_of(scene.say()).direction is D.FOLLOW_LANE
