@@ -14,7 +14,9 @@ from driveproof.evaluation.lexicon import (
     CLEAR,
     COLOUR,
     COLOURS,
+    COUNTERFACTUAL,
     DISTANCE,
+    HYPOTHESIS,
     IN_LIST,
     IN_LIST_OF_VERBS,
     MASKED,
@@ -51,7 +53,9 @@ class English:
 
     def read(self, sentence: str) -> None:
         """Take in one sentence."""
-        sentence = MASKED.sub(lambda m: "_" * len(m[0]), sentence.strip())
+        # what might be ("if somebody steps out, stop") is not stated
+        sentence = HYPOTHESIS.sub("", sentence).strip()
+        sentence = MASKED.sub(lambda m: "_" * len(m[0]), sentence)
         if not sentence:
             return
         found = list(_mentions(sentence))
@@ -72,7 +76,7 @@ class English:
             if re.search(r"(?:\bnot|n't|\bno longer) $", sentence[: match.start()]):
                 continue
             lights = [f for f in found if f.mention.entity is Entity.LIGHT]
-            owner = _nearest(lights, match, reach=32)
+            owner = _nearest(lights, match, reach=64)
             vehicle = re.match(
                 r" (?:\w+ )?(?:car|truck|van|bus|suv|vehicle)", sentence[match.end() :]
             )
@@ -112,6 +116,8 @@ class English:
     def _act(self, sentence: str, taken: list[tuple[int, int]]) -> None:
         for match in ACTION.finditer(sentence):
             if any(begin < match.end() and match.start() < end for begin, end in taken):
+                continue
+            if COUNTERFACTUAL.match(sentence[match.end() :]):
                 continue
             action = Action[str(match.lastgroup)]
             negated = NEGATED_ACTION.search(

@@ -17,12 +17,12 @@ PLAN = re.compile(rf"\bmiddle ({NUMBER}),({NUMBER}) end ({NUMBER}),({NUMBER})")
 
 EGO = (
     r"(?:the |our |my )?ego(?:[- ](?:vehicle|car))?|(?:our|my|own)(?: own)? (?:vehicle|car)|\bwe\b|\bi\b|"
-    r"\b(?:the )?(?:vehicle|car)(?= (?:must|should|needs?|has|can|may|will|ought)\b)"
+    r"\b(?:the )?(?:vehicle|car)(?= (?:must|should|needs? to|has to|can|may|will|ought to)\b)"
 )
 # words that would be taken for something else
 MASKED = re.compile(
     r"brake lights?|brake lamps?|tail ?lights?|headlights?|head lamps?|turn(?:ing)? signals?|indicator lights?|"
-    r"street ?lights?|street lamps?|daylight|stop[- ]?lines?|"
+    r"street ?lights?|street lamps?|daylight|stop[- ]?lines?|bus stops?|"
     r"keep(?:s|ing)? (?:in |to |within )?(?:its |the |our |my )?(?:lane|left|right|distance|clear)|"
     r"in light of|light traffic|light rain|slight"
 )
@@ -43,7 +43,7 @@ ENTITIES: tuple[tuple[Entity, str], ...] = (
     ),
     (
         Entity.VEHICLE,
-        r"vehicles?|cars?|trucks?|vans?|bus(?:es)?|suvs?|lorr(?:y|ies)|taxis?|jeeps?|motorcycles?|"
+        r"vehicles?|cars?|sedans?|hatchbacks?|coupes?|pick-?ups?|trucks?|trailers?|(?:mini)?vans?|bus(?:es)?|suvs?|lorr(?:y|ies)|taxis?|jeeps?|motorcycles?|"
         r"motorbikes?|scooters?|ambulances?|police cars?|fire ?trucks?",
     ),
     (
@@ -71,11 +71,13 @@ MOTION = re.compile("|".join(rf"(?P<{n}>\b(?:{p})\b)" for n, p in MOTIONS))
 SIDE = re.compile(
     r"\b(?:(?:on|to|from) (?:the|its|our) )?(left|right)\b(?! turn)|\b(ahead|front)\b"
 )
+FREE = r"(?:clear|free|empty|unobstructed|open)\b(?! (?:weather|day|night|sk|visib|condition|view))"
 CLEAR = re.compile(
-    r"(?:road|way|lane|path|street)\b[^.,;]{0,24}?\b(?:clear|free|empty|unobstructed|open)\b|"
-    r"\b(?:clear|free|empty|unobstructed|open) (?:road|way|lane|path|street)\b|"
+    rf"(?:road|way|lane|path|street)\b[^.,;]{{0,24}}?\b{FREE}|"
+    rf"\b{FREE} (?:road|way|lane|path|street)\b|"
     r"\bahead (?:is|are|lies) (?:clear|free|empty)\b|\bclear ahead\b"
 )
+COUNTERFACTUAL = re.compile(r" (?:\w+ ){0,2}?(?:would|could|might)\b")
 ACTIONS: tuple[tuple[Action, str], ...] = (
     (
         Action.STOP,
@@ -84,7 +86,7 @@ ACTIONS: tuple[tuple[Action, str], ...] = (
     ),
     (
         Action.SLOW,
-        r"slow(?:s|ing)?(?: down)?|brak(?:e|es|ing)|decelerat\w*|yield(?:s|ing)?|eas(?:e|es|ing) off|"
+        r"slow(?:s|ing)?(?! (?:cars?|vehicles?|trucks?|traffic|moving|lane))(?: down)?|brak(?:e|es|ing)|decelerat\w*|yield(?:s|ing)?|eas(?:e|es|ing) off|"
         r"(?:reduc|lower)\w* (?:its |the |our |my )?speed",
     ),
     (
@@ -116,6 +118,7 @@ NEGATED_ACTION = re.compile(
 )
 BREAK = re.compile(r"\b(?:but|however|only|although|yet|instead|whereas|so|therefore|because)\b")
 PRONOUN = re.compile(r"^(?:it|they|which|this one|that one)\b")
+HYPOTHESIS = re.compile(r"\b(?:if|unless|in case|assuming|provided)\b.*")
 SENTENCE = re.compile(r"\.(?=\s|$)|[!?;\n]")
 STOPWORDS = frozenset(
     re.findall(

@@ -41,10 +41,14 @@ ENGLISH = (
     "The traffic light about 18 m ahead is red. A car 11 m ahead is slower than us. "
     "So the ego vehicle slows down and stops behind it."
 )
+LONG = """1. Scene: a two-lane urban road in clear weather. A traffic light roughly 22 metres ahead is currently red.
+2. Critical objects: A silver sedan about 9 meters in front of us is slower than we are. There are no pedestrians or cyclists.
+3. Implication: Because the light is red and the lead vehicle is slowing, we need to brake and come to a stop behind it.
+4. Decision: Slow down smoothly and stop; accelerating would risk a rear-end collision, and if the car sets off we follow."""
 EMPTY = "signal none ahead clear\nmiddle 20,0 end 40,0\nHIGH_LEVEL_DECISION: direction=straight; speed=keep"
 
 
-@pytest.mark.parametrize("text", [GOOD, ENGLISH])
+@pytest.mark.parametrize("text", [GOOD, ENGLISH, LONG])
 def test_a_faithful_reason_has_all_four(text: str) -> None:
     assert cfs(text, scene()) == CfsScore(True, True, True, True)
     assert cfs(text, scene()).value == 1.0
