@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -239,6 +240,7 @@ def _drive(
     from driveproof.drive.status import look_at, lost
 
     simulators = parse_simulators(sim, workers)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's polite end
     if retry:
         run.requeue()
     with _Bar(run) as bar:

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from driveproof.drive.attempt import PATIENCE_S, Simulator, attempt
@@ -133,29 +134,21 @@ def drive(
     """
     preload("driveproof.drive.attempt")
     stop = threading.Event()
-    failures: list[BaseException] = []
 
     def work(address: Address | None) -> None:
         try:
             with open_simulator(address, care.hang_s, care.recycle_after) as simulator:
                 Worker(run, simulator, model, stop, care, report).work()
-        except BaseException as error:
-            failures.append(error)
+        except BaseException:
             stop.set()
+            raise
 
-    threads = [
-        threading.Thread(target=work, args=(address,), name=f"worker {number}")
-        for number, address in enumerate(simulators)
-    ]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():  # a join without end would not hear an interrupt
-                thread.join(POLL_S)
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-    if failures:
-        raise failures[0]
+    with ThreadPoolExecutor(len(simulators), thread_name_prefix="worker") as pool:
+        futures = [pool.submit(work, address) for address in simulators]
+        try:
+            while wait(futures, POLL_S).not_done:  # in pieces, so that an interrupt is heard
+                continue
+        finally:
+            stop.set()
+    for future in futures:
+        future.result()

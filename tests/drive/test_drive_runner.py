@@ -1,0 +1,194 @@
+"""Whole runs through the command line: queues, workers, kills, exit codes, and what a directory says meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from driveproof.cli.drive import app
+from driveproof.cli.status import command as status_command
+from driveproof.drive.begin import begin_run
+from driveproof.drive.campaign import disagreements, disturbed
+from driveproof.drive.plan import DriveSettings
+from driveproof.drive.rundir import RunDirectory
+from driveproof.drive.runner import Care, drive
+from driveproof.drive.simulators import parse_simulators
+from driveproof.drive.status import look_at, totals
+from driveproof.errors import BadInput
+from driveproof.evaluation.driving.records import RouteState
+
+
+@pytest.fixture(scope="module")
+def reference(plain_suite, tmp_path_factory) -> RunDirectory:
+    """The three routes driven by the random policy without trouble."""
+    out = tmp_path_factory.mktemp("reference") / "run"
+    run = begin_run(out, plain_suite, "random", DriveSettings())
+    drive(run, [None], Care())
+    return run
+
+
+def test_a_run_ends_and_its_directory_says_so(reference) -> None:
+    reports = look_at(reference)
+    assert totals(reports)["completed"] == 3
+    assert [len(report.status.attempts) for report in reports] == [1, 1, 1]
+    shown = CliRunner().invoke(_status_app(), [str(reference.path), "--json"])
+    said = json.loads(shown.output)
+    assert said["over"] is True
+    assert said["totals"]["completed"] == 3
+    assert {row["state"] for row in said["routes"]} == {"completed"}
+    assert said["scores"]["corrected"]["driving_score"]["n"] == 3
+    assert said["scores"]["bench2drive"]["driving_score"]["mean"] is not None
+
+
+def _status_app():
+    import typer
+
+    status = typer.Typer()
+    status.command()(status_command)
+    return status
+
+
+def test_two_workers_give_the_same_results_as_one(reference, plain_suite, tmp_path) -> None:
+    run = begin_run(tmp_path / "run", plain_suite, "random", DriveSettings())
+    drive(run, [None, None], Care())
+    assert disagreements(run, reference) == []
+
+
+def test_a_dead_simulator_costs_an_attempt_and_no_result(reference, plain_suite, tmp_path) -> None:
+    words = ["--policy", "random", "--suite", str(plain_suite), "--out", str(tmp_path / "run")]
+    words += ["--attempts", "9"]
+    campaign = disturbed(words, kills=2, seed=1, pause_s=(3.0, 6.0), what=("simulator",))
+    assert campaign.kills["simulator"] >= 1
+    assert campaign.starts == 1
+    assert campaign.orphans == []
+    assert disagreements(RunDirectory(tmp_path / "run"), reference) == []
+
+
+@pytest.mark.slow
+def test_whatever_dies_every_route_ends_once_with_the_same_score(
+    reference, plain_suite, tmp_path
+) -> None:
+    out = tmp_path / "run"
+    words = ["--serve", "random", "--suite", str(plain_suite), "--out", str(out)]
+    words += ["--attempts", "20"]
+    campaign = disturbed(words, kills=6, seed=2, pause_s=(2.0, 9.0))
+    assert campaign.kills.total() >= 3
+    assert campaign.orphans == []
+    assert disagreements(RunDirectory(out), reference) == []
+    assert max(campaign.memory_mb) < 4000.0
+
+
+def test_a_killed_run_goes_on_where_it_was(reference, plain_suite, tmp_path) -> None:
+    out = tmp_path / "run"
+    words = ["--policy", "random", "--suite", str(plain_suite), "--out", str(out)]
+    first = _start(words)
+    _await(lambda: _ended(out) >= 1, first)
+    said = _status(out)
+    assert said["totals"]["running"] + said["totals"]["queued"] >= 1
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    done = _ended(out)
+    before = {path: path.stat().st_mtime_ns for path in out.glob("routes/*/record.json")}
+    assert _start(words).wait() == 0
+    run = RunDirectory(out)
+    assert disagreements(run, reference) == []
+    assert sum(path.stat().st_mtime_ns == when for path, when in before.items()) >= done
+    endings = [one.ending for _, status in run.statuses() for one in status.attempts]
+    assert endings.count("completed") == 3
+
+
+def _start(words: list[str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "driveproof", "drive", *words]
+    return subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def _ended(out: Path) -> int:
+    if not (out / "run.json").exists():
+        return 0
+    return sum(status.state.ended for _, status in RunDirectory(out).statuses())
+
+
+def _status(out: Path) -> dict:
+    shown = CliRunner().invoke(_status_app(), [str(out), "--json"])
+    return json.loads(shown.output)
+
+
+def _await(condition, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 300.0
+    while not condition():
+        assert process.poll() is None, "it ended too early"
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_an_interrupt_puts_the_route_back_and_leaves_nobody(plain_suite, tmp_path) -> None:
+    out = tmp_path / "run"
+    words = ["--policy", "random", "--suite", str(plain_suite), "--out", str(out)]
+    process = _start(words)
+    _await(lambda: out.exists() and _running(out), process)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60.0) == 130
+    report = look_at(RunDirectory(out))[0]
+    assert report.state is RouteState.QUEUED
+    assert report.status.attempts[-1].ending == "interrupted"
+
+
+def _running(out: Path) -> bool:
+    if not (out / "run.json").exists():
+        return False
+    beats = out.glob("routes/*/attempt/heartbeat.json")
+    return any(True for _ in beats)
+
+
+def test_a_route_that_always_crashes_is_quarantined_and_the_others_go_on(
+    plain_suite, tmp_path
+) -> None:
+    policy = "told_policy:Told#die:"
+    run = begin_run(tmp_path / "run", plain_suite, policy, DriveSettings(), limit=1)
+    drive(run, [None], Care(budget=2))
+    (report,) = look_at(run)
+    assert report.state is RouteState.QUARANTINED
+    assert report.status.reason.startswith("2 crashes, the last: ")
+    assert [one.ending for one in report.status.attempts] == ["simulator"] * 2
+    assert report.record is None, "a crash is no zero"
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--policy", "random", "--out", "x"], "--suite"),
+        (["--policy", "nobody", "--suite", "SUITE", "--out", "x"], "no such kind"),
+        (["--suite", "SUITE", "--out", "x"], "--policy"),
+        (["--policy", "random", "--suite", "absent.xml", "--out", "x"], "absent.xml"),
+        (["--policy", "random", "--suite", "SUITE", "--out", "x", "--record", "film"], "--record"),
+        (["--policy", "random", "--suite", "SUITE", "--out", "x", "--latency", "soon"], "latency"),
+        (["--policy", "random", "--suite", "SUITE", "--out", "x", "--graph", "cot"], "graph"),
+        (["--policy", "random", "--suite", "SUITE", "--out", "x", "--sim", "there"], "there"),
+    ],
+)
+def test_bad_words_are_one_line_and_nothing_is_begun(
+    plain_suite, tmp_path, monkeypatch, words, problem
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [str(plain_suite) if word == "SUITE" else word for word in words]
+    shown = CliRunner().invoke(app, words)
+    assert isinstance(shown.exception, BadInput), shown.output
+    assert problem in str(shown.exception)
+    assert not (tmp_path / "x" / "routes" / "1_rep0").exists()
+
+
+def test_simulators_in_words() -> None:
+    assert parse_simulators("embedded", 3) == [None] * 3
+    found = parse_simulators("127.0.0.1:2000, sim-7:2004", 1)
+    assert [(one.host, one.port) for one in found] == [("127.0.0.1", 2000), ("sim-7", 2004)]
+    for text in ("", "host", "host:0", "host:99999", "a:1,a:1"):
+        with pytest.raises(BadInput):
+            parse_simulators(text, 1)
