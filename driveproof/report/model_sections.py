@@ -7,7 +7,7 @@ from typing import Any
 
 from driveproof.report.figures import interval_chart, training_curves
 from driveproof.report.inputs import Inputs
-from driveproof.report.tables import Section, Table, estimate, grid, number, percent
+from driveproof.report.tables import MISSING, Section, Table, estimate, grid, number, percent
 
 _PAPER_NOTE = (
     "Right, wrong, invalid (could not be read) and lost (the model failed) are counted apart; accuracy counts "
@@ -59,7 +59,13 @@ def evaluation_section(inputs: Inputs) -> Section:
         return Section(anchor, title, missing="evaluate")
     runs: dict[str, Any] = inputs.evaluation["runs"]
     main = {name: run for name, run in runs.items() if not run["grid"]}
-    tables = [_runs_table("Accuracy (ACC) and consistency of the decision (HLD)", main)]
+    caption = (
+        "Accuracy (ACC), faithfulness of the reasons (CFS) and consistency of the decision (HLD)"
+    )
+    tables = [_runs_table(caption, main)]
+    judged = {name: run["cfs"] for name, run in main.items() if run.get("cfs")}
+    if judged:
+        tables.append(_reasons_table(judged))
     dependence = inputs.evaluation.get("picture_dependence") or {}
     if dependence:
         tables.append(_dependence_table(dependence))
@@ -92,12 +98,29 @@ def _runs_table(caption: str, runs: Mapping[str, Any]) -> Table:
     rows = []
     for name, run in runs.items():
         counts = ("items", "scenes", "repeats", "answers", "lost", "invalid")
-        figures = (run["accuracy"], run["accuracy_valid"], run["hld"])
+        reasons = (run.get("cfs") or {}).get("score")
+        figures = (run["accuracy"], run["accuracy_valid"], reasons, run["hld"])
         numbers = tuple(number(run[key]) for key in counts)
         rows.append((name, *numbers, percent(run["chance"]), *(estimate(f) for f in figures)))
     head = ("policy and mode", "questions", "drives", "repeats", "answers", "lost", "invalid")
-    last = ("chance", "ACC", "ACC of readable answers", "HLD")
+    last = ("chance", "ACC", "ACC of readable answers", "CFS", "HLD")
     return Table(caption, (*head, *last), tuple(rows), note=_PAPER_NOTE)
+
+
+def _reasons_table(judged: Mapping[str, Any]) -> Table:
+    """The axes of CFS by run, and what was lost to the judge."""
+    axes = tuple(dict.fromkeys(axis for cfs in judged.values() for axis in cfs["axes"]))
+    rows = []
+    for name, cfs in judged.items():
+        values = tuple(estimate(cfs["axes"].get(axis)) for axis in axes)
+        why = ", ".join(f"{reason}: {count:,}" for reason, count in cfs["reasons"].items())
+        rows.append((name, cfs["judge"], *values, number(cfs["judged"]), why or MISSING))
+    head = ("policy and mode", "judge", *(axis.replace("_", " ") for axis in axes))
+    note = (
+        "CFS is the mean of the axes, each 0 or 1 for a text before the candidates were shown. A text of which nothing is left "
+        "counts 0; one that could not be judged is lost. docs/rewards.md says what the offline judge can and cannot see."
+    )
+    return Table("Reasons by axis", (*head, "texts judged", "lost, why"), tuple(rows), 2, note)
 
 
 def _dependence_table(dependence: Mapping[str, Any]) -> Table:
