@@ -37,7 +37,19 @@ class PublishParams(Section):
             answers="reports/evaluate/answers.parquet",
             run="sft deft",
         ),
+        *(
+            PublishedModel(
+                name="driveproof-policy",
+                folder=f"models/grpo/{variant}",
+                answers=f"reports/grpo/{variant}/answers.parquet",
+                run="seed 0",
+            )
+            for variant in ("deft_exact", "deft_shared", "deft_rlvr")
+        ),
+        PublishedModel(name="driveproof-driver", folder="models/vqa_sft/text"),
+        PublishedModel(name="driveproof-driver", folder="models/vqa_sft/camera"),
         PublishedModel(name="driveproof-judge", folder="models/judge_sft"),
+        PublishedModel(name="driveproof-judge", folder="models/judge_rl"),
     )
     """What is registered, in this order."""
     alias: str = Field(default="challenger", pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")

@@ -25,6 +25,8 @@ METRIC_FILES = (
     "reports/*/metrics.json",
     "reports/sft/*.json",
     "reports/*/summary.json",
+    "reports/grpo/*/summary.json",
+    "reports/grpo/*/curves.json",
     "reports/*/sweep.json",
 )
 """Files whose numbers become metrics."""
@@ -91,7 +93,9 @@ def read_lineage(root: str | Path, params: Params) -> Lineage:
         "model_revision": _named(reports.values(), "model_revision"),
     }
     points = [
-        point for path, content in reports.items() for point in _points(content, path.parent.name)
+        point
+        for path, content in reports.items()
+        for point in _points(content, "/".join(path.relative_to(root).parts[1:-1]))
     ]
     return Lineage(lock_hash, tags, _flat_params(params), tuple(points))
 

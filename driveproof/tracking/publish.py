@@ -154,6 +154,15 @@ def publish_drive(
     return run_id
 
 
+def _log_rollouts(store: Store, run_id: str, root: Path) -> None:
+    """The samples of rollouts of every variant, as tables that MLflow shows."""
+    import pyarrow.parquet as pq
+
+    for path in sorted(root.glob("reports/grpo/*/samples.parquet")):
+        table = pq.read_table(path).to_pandas()
+        store.client.log_table(run_id, table, f"rollouts/{path.parent.name}.json")
+
+
 def _scores(model: PublishedModel, root: Path) -> list[UnitScore]:
     """Its scores by question, none if it was not evaluated."""
     if not model.answers or not (root / model.answers).is_file():
@@ -200,6 +209,7 @@ def _log(store: Store, run: Run, lineage: Lineage, root: Path) -> None:
     for name in ARTIFACT_FILES:
         if (root / name).is_file():
             store.client.log_artifact(run_id, str(root / name))
+    _log_rollouts(store, run_id, root)
     for path in sorted((root / "reports").rglob("*")):
         if path.is_file() and path.suffix in ARTIFACT_SUFFIXES:
             folder = path.parent.relative_to(root).as_posix()

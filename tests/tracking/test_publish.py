@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import load_file, save_file
 
@@ -144,6 +146,21 @@ def test_a_publish_that_was_cut_off_is_done_again(
     assert (again.new_run, again.models) == (True, (_version("1", False),))
     statuses = {r.info.status for r in store.client.search_runs([store.experiment_id])}
     assert statuses == {"FINISHED", "KILLED"}
+
+
+def test_curves_and_rollouts_of_reinforcement_go_along(build: Path) -> None:
+    folder = build / "reports" / "grpo" / "deft_exact"
+    folder.mkdir(parents=True)
+    rows = [{"step": step, "reward": 0.1 * step} for step in range(3)]
+    (folder / "curves.json").write_text(json.dumps({"seed 0": rows}))
+    samples = pa.table({"step": [0, 1], "turn1": ["signal red", "clear"], "reward": [0.0, 1.0]})
+    pq.write_table(samples, folder / "samples.parquet")
+    done = publish(_params(build), build)
+    client = open_store(PublishParams(), build).client
+    history = client.get_metric_history(done.run_id, "grpo/deft_exact/seed 0/reward")
+    assert [(point.step, point.value) for point in history] == [(0, 0.0), (1, 0.1), (2, 0.2)]
+    kept = [artifact.path for artifact in client.list_artifacts(done.run_id, "rollouts")]
+    assert kept == ["rollouts/deft_exact.json"]
 
 
 def test_answers_to_the_test_questions_go_with_the_version(build: Path, make_item) -> None:
