@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,11 +15,13 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from driveproof.cli.evaluate_drive import bench2drive, drive, drive_compare
+from driveproof.cli.evaluate_transfer import transfer
 from driveproof.cli.evaluate_vqa import agreement, vqa
 from driveproof.config.evaluate import EvaluateParams
 
 if TYPE_CHECKING:
     from driveproof.evaluation import Estimate, Evaluation
+    from driveproof.evaluation.grid import GridGain
 
 app = typer.Typer(
     help="Ask policies the questions of AD-MCQ and score them; score answers to driving questions, and drives.",
@@ -28,6 +32,7 @@ app.command()(agreement)
 app.command()(drive)
 app.command()(drive_compare)
 app.command()(bench2drive)
+app.command()(transfer)
 
 
 class ModeChoice(StrEnum):
@@ -54,13 +59,21 @@ def run(
     repeats: Annotated[int, typer.Option(min=1, help="How often each question is asked.")] = 8,
     max_items: Annotated[int, typer.Option(min=1, help="Draw so many if there are more.")] = 500,
     style: Annotated[
-        StyleChoice, typer.Option(help="compact only for models trained with it.")
-    ] = StyleChoice.FULL,
+        StyleChoice | None, typer.Option(help="Default: as the model's folder says, else full.")
+    ] = None,
     decimals: Annotated[int | None, typer.Option(min=0, max=6, help="Of waypoints.")] = None,
     frames: Annotated[int | None, typer.Option(min=0, max=4, help="Pictures a camera.")] = None,
     temperature: Annotated[float, typer.Option(min=0.0, help="0 takes the likeliest.")] = 0.6,
     top_p: Annotated[float, typer.Option(min=0.01, max=1.0, help="Nucleus.")] = 0.95,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Of one turn.")] = 2048,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Of one turn; default 2048, compact 96.")
+    ] = None,
+    grid: Annotated[
+        Path | None,
+        typer.Option(help="Ask the difficulty grid, too; the first policy is the base."),
+    ] = None,
+    grid_repeats: Annotated[int, typer.Option(min=1, help="Of each question of the grid.")] = 1,
+    max_grid_records: Annotated[int, typer.Option(min=1, help="Draw so many moments.")] = 100,
     other_pictures: Annotated[
         bool, typer.Option("--other-pictures", help="Ask again with pictures of other drives.")
     ] = False,
@@ -87,32 +100,32 @@ def run(
     Example: driveproof evaluate run --items data/mcq/test.parquet --policy random --policy oracle
 
     Example: driveproof evaluate run --items data/mcq/test.parquet --policy transformers:models/sft
-    --style compact --mode deft --mode jeft --other-pictures --max-tokens 96 --json
+    --mode deft --mode jeft --other-pictures --json
+
+    Example: driveproof evaluate run --items data/mcq/test.parquet --grid data/mcq/grid.parquet
+    --policy transformers:models/sft --policy transformers:models/grpo/deft_rlvr --out reports/grid
     """
     from driveproof.errors import BadInput
     from driveproof.evaluation import evaluate, summary_of, write_evaluation
     from driveproof.evaluation.facts import read_facts
-    from driveproof.files import check_folder
+    from driveproof.evaluation.grid import grid_gains
+    from driveproof.evaluation.manner import asking
+    from driveproof.files import check_folder, write_json
     from driveproof.mcq import read_items
-    from driveproof.prompts import STYLES
 
-    named = STYLES[style.value]
     params = EvaluateParams(
         policies=tuple(policy),
         baselines=(),
         modes=tuple(m.value for m in mode),
         pictures=("other",) if other_pictures else (),
-        style=style.value,
-        decimals=named.decimals if decimals is None else decimals,
-        frames=named.frames if frames is None else frames,
-        waypoint_every=named.waypoint_every,  # type: ignore[arg-type]  # the style has checked it
+        **asking(policy, style.value if style else None, decimals, frames, max_tokens),
         repeats=repeats,
         picture_repeats=repeats,
-        grid_repeats=0,
+        grid_repeats=grid_repeats if grid else 0,
+        max_grid_records=max_grid_records,
         cfs=cfs,
         temperature=temperature,
         top_p=top_p,
-        max_tokens=max_tokens,
         max_items=max_items,
         batch_size=batch_size,
         threads=threads,
@@ -136,23 +149,29 @@ def run(
         result = evaluate(
             params,
             asked,
+            read_items(grid) if grid else (),
             facts=read_facts(scenes, keys) if scenes else None,
             seed=seed,
             image_root=str(images),
             cache_dir=str(cache) if cache else None,
             watch=watch,
         )
+    gains = grid_gains(result, seed)
     if out:
         write_evaluation(result, out)
+        if gains:
+            write_json(out / "grid.json", [asdict(gain) for gain in gains])
     summary = summary_of(result)
     if as_json:
+        summary["grid_gains"] = [asdict(gain) for gain in gains]
         typer.echo(json.dumps(summary, indent=2, sort_keys=True))
     else:
-        _print(result)
-    _check_answers(result)
+        print_evaluation(result)
+        print_grids(result, gains)
+    check_answers(result)
 
 
-def _check_answers(result: Evaluation) -> None:
+def check_answers(result: Evaluation) -> None:
     """Results are written and printed, yet a run that lost every answer measured nothing: say so in the exit code."""
     from driveproof.errors import Unreachable
 
@@ -162,23 +181,46 @@ def _check_answers(result: Evaluation) -> None:
             raise Unreachable(f"every answer was lost: {reason}", field=name)
 
 
-def _print(result: Evaluation) -> None:
+def print_evaluation(result: Evaluation) -> None:
+    """One row a run, and what pictures change."""
     table = Table("run", "questions", "ACC", "CFS", "HLD", "invalid", "lost")
     for name, done in result.runs.items():
         report = done.report
         share = f"{report.invalid}/{report.answers}"
-        reasons = _brief(done.cfs.score) if done.cfs else ""
-        row = (name, str(report.items), _brief(report.accuracy), reasons, _brief(report.hld), share)
+        reasons = brief(done.cfs.score) if done.cfs else ""
+        row = (name, str(report.items), brief(report.accuracy), reasons, brief(report.hld), share)
         table.add_row(*row, str(report.lost))
     Console().print(table)
     for name, change in result.dependence.items():
         typer.echo(
-            f"{name}: ACC drops by {_brief(change.accuracy_drop)}, HLD by {_brief(change.hld_drop)}, "
-            f"decisions changed {_brief(change.decisions_changed)}"
+            f"{name}: ACC drops by {brief(change.accuracy_drop)}, HLD by {brief(change.hld_drop)}, "
+            f"decisions changed {brief(change.decisions_changed)}"
         )
 
 
-def _brief(estimate: Estimate) -> str:
+def print_grids(result: Evaluation, gains: Sequence[GridGain]) -> None:
+    """Accuracy by cell of every run over the grid, and what each gains over the first."""
+    from driveproof.report.tables import grid
+
+    tables = [
+        (f"ACC, {name}", {cell: part["accuracy"] for cell, part in run.report.by_variant.items()})
+        for name, run in result.runs.items()
+        if run.grid
+    ]
+    tables += [(f"{gain.run} minus {gain.base}", gain.cells) for gain in gains]
+    for caption, cells in tables:
+        drawn = grid(caption, {cell: brief(value) for cell, value in cells.items()})
+        table = Table(*drawn.head, title=caption)
+        for row in drawn.rows:
+            table.add_row(*row)
+        Console().print(table)
+    for gain in gains:
+        where = "in every cell" if gain.everywhere else "not in every cell"
+        typer.echo(f"{gain.run} gains {brief(gain.overall)} over {gain.base}, {where}")
+
+
+def brief(estimate: Estimate) -> str:
+    """Mean and interval in words."""
     if estimate.mean is None:
         return "unscored"
     return f"{estimate.mean:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
