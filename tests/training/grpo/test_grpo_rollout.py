@@ -83,7 +83,7 @@ ADVERSARIAL = (
 def test_candidates_are_shown_after_the_decision_and_never_before(arena: Arena) -> None:
     first = [*ADVERSARIAL]
     second = ["FINAL_CHOICE: A"] * len(first)
-    out, runner, trainer, tokenizer = play(arena, task(arena), [first, second])
+    out, _, trainer, tokenizer = play(arena, task(arena), [first, second])
     opening, revealed = trainer.contexts
     for row, number in enumerate(trainer.numbers):
         lines = candidates(arena, number)

@@ -1,0 +1,96 @@
+"""A whole variant: processes of its own, measured against the start, written down, whatever the number of workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import toy_world
+from grpo_arena import STYLE, Arena, settings
+
+from driveproof.config.evaluate import EvaluateParams
+from driveproof.config.grpo import GrpoParams
+from driveproof.errors import BadInput
+from driveproof.evaluation.facts import facts_by_key
+from driveproof.files import read_json, sha256_file
+from driveproof.mcq.answers import read_answers
+from driveproof.mcq.table import write_items
+from driveproof.rewards import offline_rubric, write_rubrics
+from driveproof.scene import write_scenes
+from driveproof.training.grpo.variant import Plan, run_variant
+
+
+@pytest.fixture(scope="module")
+def data(arena: Arena) -> Path:
+    """Tables as the stages write them."""
+    made = toy_world.scenes(arena.folder)
+    write_scenes(made, arena.folder / "scenes")
+    (arena.folder / "mcq").mkdir()
+    write_items(arena.items, arena.folder / "mcq" / "train.parquet")
+    write_items(arena.items[:4], arena.folder / "mcq" / "test.parquet")
+    rubrics = [offline_rubric(facts) for facts in facts_by_key(made).values()]
+    write_rubrics(rubrics, arena.folder / "rubrics.parquet")
+    return arena.folder
+
+
+def plan(arena: Arena, name: str, scratch: Path, **changes: Any) -> Plan:
+    values = settings(steps=1, max_tokens=4).model_dump()
+    params = GrpoParams.model_validate(
+        {
+            **values,
+            "start": str(arena.start),
+            "train_seeds": 1,
+            "rubrics": str(arena.folder / "rubrics.parquet"),
+            **changes,
+        }
+    )
+    return Plan(
+        name, params, EvaluateParams(repeats=2, max_tokens=8), STYLE, 0, data=arena.folder / "mcq",
+        scenes=arena.folder / "scenes", scratch=scratch, root=arena.folder,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_variant_leaves_model_summary_curves_samples_and_answers(
+    arena: Arena, data: Path, tmp_path: Path
+) -> None:
+    seen: set[tuple[str, str]] = set()
+    digests = []
+    for workers in (1, 2):
+        model, report = tmp_path / f"m{workers}", tmp_path / f"r{workers}"
+        run_variant(
+            plan(arena, "deft_rlvr", tmp_path / "scratch", workers=workers, train_seeds=2),
+            model, report, lambda who, what, *_: seen.add((who, what)),
+        )  # fmt: skip
+        files = sorted(p for p in (*model.iterdir(), *report.iterdir()) if p.name != "summary.json")
+        digests.append([sha256_file(path) for path in files])
+        summary = read_json(report / "summary.json")
+    assert digests[0] == digests[1]
+    assert {("start", "test"), ("seed 0", "train"), ("seed 1", "test")} <= seen
+    assert summary["seeds"] == ["seed 0", "seed 1"]
+    assert summary["questions"] == 4
+    assert set(summary["gain"]) == {"accuracy", "hld", "cfs"}
+    assert summary["gain"]["cfs"]["n"] == 8  # every answer of both seeds has facts
+    assert len(summary["runs"]) == 2
+    assert not [p for p in report.iterdir() if "time" in p.name or "timing" in p.name]
+    assert set(read_answers(report / "answers.parquet")) == {"start", "seed 0", "seed 1"}
+    samples = pq.read_table(report / "samples.parquet").to_pylist()
+    assert {row["run"] for row in samples} == {"seed 0", "seed 1"}
+    assert list((tmp_path / "scratch").glob("deft_rlvr_timing.json"))
+    assert not (tmp_path / "scratch" / "deft_rlvr").exists()
+
+
+def test_what_is_missing_is_said_before_anything_is_trained(
+    arena: Arena, data: Path, tmp_path: Path
+) -> None:
+    cases = [
+        (plan(arena, "deft_exact", tmp_path, start=str(tmp_path / "none")), "none"),
+        (plan(arena, "deft_rlvr", tmp_path, rubrics=str(tmp_path / "no.parquet")), "no such file of rubrics"),
+        (plan(arena, "deft", tmp_path), "no such variant"),
+    ]  # fmt: skip
+    for wrong, text in cases:
+        with pytest.raises(BadInput, match=text):
+            run_variant(wrong, tmp_path / "model", tmp_path / "report")
+    assert not (tmp_path / "model").exists()
