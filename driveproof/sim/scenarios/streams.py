@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from driveproof.sim.client import SpawnBlocked
 from driveproof.sim.drivers import Path
 from driveproof.sim.drivers.fleet import Model, random_vehicle
 from driveproof.sim.scenarios.cast import Puppet
-from driveproof.sim.scenarios.context import Context
+from driveproof.sim.scenarios.context import WAITING, Context
 from driveproof.sim.scenarios.places import NoPlace
 
 TOO_LATE_S = 2.4
 """Seconds before the ego from which the others no longer keep pace with it."""
+APPEAR_M = 8.0
+"""Nobody is put down nearer to an ego that drives, m."""
 TYPICAL_LENGTH = 4.7
 """Length of a car, m."""
 
@@ -30,7 +33,8 @@ def stream(
     """Vehicles on ``path`` at ``speed`` m/s, the first ``first_s`` seconds before it reaches ``meet``.
 
     ``gaps`` are the metres between the bumpers of one and the next; there is one vehicle more than gaps.
-    ``model`` fixes the blueprint. Who finds no room at its place stays away.
+    ``model`` fixes the blueprint. Who finds no room at its place, or would appear beside the
+    ego, stays away.
 
     Raises
     ------
@@ -43,6 +47,9 @@ def stream(
         s -= gap + TYPICAL_LENGTH if gap else 0.0
         if s < 4.0:
             break
+        near = math.dist(path.point(s), (context.ego.x, context.ego.y)) < APPEAR_M
+        if near and context.ego_speed > WAITING:
+            continue  # nobody appears out of nothing beside an ego that drives
         chosen = random_vehicle(context.rng, "car")
         kind = Model(model, chosen.colour) if model is not None else chosen
         colour = None if model is not None else kind.colour
