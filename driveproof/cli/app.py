@@ -44,6 +44,7 @@ COMMANDS = (
     "comment",
     "compare",
     "doctor",
+    "launch",
     "leaderboard",
     "promote",
     "publish",

@@ -17,6 +17,7 @@ from driveproof.config.evaluate import EvaluateParams
 from driveproof.config.grpo import GrpoParams
 from driveproof.config.humans import HumansParams
 from driveproof.config.judge import JudgeEvaluateParams, JudgeParams, JudgeSftParams
+from driveproof.config.launch import LaunchParams
 from driveproof.config.mcq import McqParams
 from driveproof.config.promote import PromoteParams
 from driveproof.config.publish import PublishParams
@@ -52,6 +53,7 @@ class Params(Section):
     validate_: ValidateParams = Field(default=ValidateParams(), alias="validate")
     sft: SftParams = SftParams()
     grpo: GrpoParams = GrpoParams()
+    launch: LaunchParams = LaunchParams()
     evaluate: EvaluateParams = EvaluateParams()
     judge: JudgeParams = JudgeParams()
     judge_sft: JudgeSftParams = JudgeSftParams()

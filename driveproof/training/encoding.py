@@ -26,13 +26,17 @@ class Encoder:
         Where pixels come from.
     keep_dtype
         Torch dtype in which encoded pictures are kept in memory.
+    keep
+        Whether they are kept; else a picture is encoded whenever it is shown.
     """
 
-    def __init__(self, processor: Any, pictures: Pictures, keep_dtype: Any) -> None:
+    def __init__(
+        self, processor: Any, pictures: Pictures, keep_dtype: Any, keep: bool = True
+    ) -> None:
         self._processor = processor
         self._tokenizer = processor.tokenizer
         self._pictures = pictures
-        self._dtype = keep_dtype
+        self._dtype, self._keep = keep_dtype, keep
         self._encoded: dict[ImageRef, dict[str, Any]] = {}
 
     def preload(self, refs: Sequence[ImageRef]) -> None:
@@ -61,8 +65,14 @@ class Encoder:
             done = before + answer[:end]
         return pieces
 
-    def encode(self, example: Example) -> dict[str, Any]:
-        """``input_ids`` and ``labels`` as lists, and the encoded pictures."""
+    def encode(self, example: Example, longest: int = 0) -> dict[str, Any]:
+        """``input_ids`` and ``labels`` as lists, and the encoded pictures.
+
+        Raises
+        ------
+        BadInput
+            If nothing supervised is left within ``longest`` tokens (0: no limit), beyond which an answer is cut off.
+        """
         encoded = [self._picture(ref) for ref in example.images]
         counts = iter([picture["tokens"] for picture in encoded])
         ids: list[int] = []
@@ -71,6 +81,12 @@ class Encoder:
             piece = self._tokenizer(self._expand(text, counts), add_special_tokens=False)
             ids += piece["input_ids"]
             labels += piece["input_ids"] if supervised else [IGNORED] * len(piece["input_ids"])
+        if longest and len(ids) > longest:
+            ids, labels, rest = ids[:longest], labels[:longest], ids[longest:]
+            if self._image_id() in rest or not any(label != IGNORED for label in labels):
+                raise BadInput(
+                    f"a prompt alone is longer than {longest} tokens", field="launch.sequence"
+                )
         return {"input_ids": ids, "labels": labels, "pictures": encoded}
 
     def collate(self, encoded: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -121,7 +137,8 @@ class Encoder:
         return first + "".join(_full(self._processor, next(counts)) + part for part in rest)
 
     def _picture(self, ref: ImageRef) -> dict[str, Any]:
-        if ref not in self._encoded:
+        found = self._encoded.get(ref)
+        if found is None:
             inputs = self._processor.image_processor(
                 images=[self._pictures.pixels(ref)], return_tensors="pt"
             )
@@ -132,11 +149,10 @@ class Encoder:
                 for name in ("pixel_values", "image_grid_thw")
                 if name in inputs
             }
-            self._encoded[ref] = {
-                "inputs": wanted,
-                "tokens": _count(self._processor, inputs),
-            }
-        return self._encoded[ref]
+            found = {"inputs": wanted, "tokens": _count(self._processor, inputs)}
+            if self._keep:
+                self._encoded[ref] = found
+        return found
 
 
 def placeholder(processor: Any) -> str:

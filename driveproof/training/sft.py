@@ -8,7 +8,11 @@ model of two million parameters. Here pictures are encoded once and scores compu
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -19,12 +23,22 @@ from transformers import Trainer, TrainerCallback, TrainingArguments
 
 from driveproof.config.sft import TuningParams
 from driveproof.errors import BadInput
-from driveproof.files import atomic_dir, write_json
+from driveproof.files import atomic_dir, sha256_file, write_json
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.tiny import build_tiny_vlm, load_processor
+from driveproof.training.checkpoints import SafeCheckpoints, claim
 from driveproof.training.encoding import IGNORED, Encoder
 from driveproof.training.lessons import Lessons
 from driveproof.training.optimizer import make_optimizer
+from driveproof.training.processes import (
+    check_optimizer,
+    is_first,
+    placement,
+    share,
+    wait,
+    whole_state,
+    world,
+)
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -35,6 +49,29 @@ STYLE_FILE = "driveproof.json"
 """In a model folder: the prompt style it was trained with."""
 
 
+@dataclass(frozen=True)
+class Running:
+    """How a training is run, which has no effect on what it learns.
+
+    Attributes
+    ----------
+    scratch
+        Folder of checkpoints, removed when the model is written; None: there are none. A run that was cut off and
+        finds its own there goes on from the latest whole one.
+    checkpoint_every
+        Steps between two.
+    longest
+        Answers are cut off where an example gets longer than so many tokens; 0: never.
+    preload
+        Encode every picture before the first step and keep it.
+    """
+
+    scratch: Path | None = None
+    checkpoint_every: int = 100
+    longest: int = 0
+    preload: bool = True
+
+
 def train(
     teacher: Lessons,
     params: TuningParams,
@@ -42,8 +79,12 @@ def train(
     out_dir: str | Path,
     root: str | Path = ".",
     progress: Progress = lambda step, steps, loss: None,
+    running: Running = Running(),
 ) -> dict[str, Any]:
     """Train a model and write its folder; return the settings and the loss curve.
+
+    In several processes, as accelerate starts them, every one calls this with the same arguments; a step sees the same
+    examples however many there are, and the first alone writes.
 
     Parameters
     ----------
@@ -53,39 +94,55 @@ def train(
         Model folder that appears whole or not at all.
     root
         Directory that relative paths of pictures start from.
+    running
+        Checkpoints and limits.
 
     Raises
     ------
     BadInput
-        If the base model cannot be loaded, a picture is missing, or the loss stops being finite.
+        If the base model cannot be loaded, a picture is missing, the examples of a step cannot be shared by the processes,
+        or the loss stops being finite.
     """
     if params.threads:
         torch.set_num_threads(params.threads)
     torch.use_deterministic_algorithms(True, warn_only=torch.cuda.is_available())
+    check_optimizer(params.optimizer, "sft.optimizer")
     with TemporaryDirectory() as scratch:
         base = Path(params.base)
         if params.base == "tiny":
             base = Path(scratch) / "tiny"
             _build(teacher, params, seed, base)
         model, processor = load_model(base), load_processor(base)
+        parameters = sum(p.numel() for p in model.parameters())
         _prepare(model, params)
         reduced = _use_bf16(params)
-        encoder = Encoder(processor, Pictures(root), torch.bfloat16 if reduced else torch.float32)
-        encoder.preload(teacher.images())
+        precision = torch.bfloat16 if reduced else torch.float32
+        encoder = Encoder(processor, Pictures(root), precision, keep=running.preload)
+        if running.preload:
+            encoder.preload(teacher.images())
+        folder, latest = Path(scratch) / "trainer", None
+        if running.scratch is not None:
+            folder = running.scratch
+            latest = claim(folder, _identity(teacher, params, seed, base))
         trainer = _SftTrainer(
             params,
             model=model,
-            args=_arguments(params, teacher.steps, seed, Path(scratch) / "trainer", reduced),
-            train_dataset=_Examples(teacher, encoder, params),
+            args=_arguments(params, teacher.steps, seed, folder, reduced, running),
+            train_dataset=_Examples(teacher, encoder, params, running.longest),
             data_collator=encoder.collate,
             callbacks=[_Report(progress)],
         )
-        trainer.train()
-        with atomic_dir(out_dir) as folder:
-            _save(trainer, processor, folder)
-            write_json(folder / STYLE_FILE, {**teacher.identity(), "seed": seed})
+        trainer.train(resume_from_checkpoint=str(latest) if latest else None)
+        state = whole_state(trainer)
+        if is_first():
+            with atomic_dir(out_dir) as made:
+                _save(trainer, processor, made, state)
+                write_json(made / STYLE_FILE, {**teacher.identity(), "seed": seed})
+            if running.scratch is not None:
+                shutil.rmtree(running.scratch)
+        wait(trainer)
     return {
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "parameters": parameters,
         "seed": seed,
         "precision": "bf16" if reduced else "fp32",
         "settings": params.model_dump(mode="json"),
@@ -95,6 +152,16 @@ def train(
             if "loss" in entry
         ],
     }
+
+
+def _identity(teacher: Lessons, params: TuningParams, seed: int, base: Path) -> str:
+    """What a checkpoint must agree with to be gone on from: start, settings, seed, first and last example."""
+    weights = {path.name: sha256_file(path) for path in sorted(base.glob("*.safetensors"))}
+    last = teacher.steps * params.batch_size * params.accumulation - 1
+    shown = [str(teacher.lesson(0, 0)), str(teacher.lesson(last, teacher.steps - 1))]
+    settings = params.model_dump(mode="json", exclude={"base", "workers"})
+    text = json.dumps([weights, teacher.identity(), settings, seed, shown], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def load_model(path: str | Path) -> PreTrainedModel:
@@ -148,50 +215,64 @@ def _use_bf16(params: TuningParams) -> bool:
 
 
 def _arguments(
-    params: TuningParams, steps: int, seed: int, scratch: Path, reduced: bool
+    params: TuningParams, steps: int, seed: int, scratch: Path, reduced: bool, running: Running
 ) -> TrainingArguments:
+    batch, passes = share(params.batch_size, params.accumulation, world(), "sft.batch_size")
+    saved: dict[str, Any] = {"save_strategy": "no"}
+    if running.scratch is not None:
+        # two are kept: one is whole while the other is written
+        saved = {"save_strategy": "steps", "save_steps": running.checkpoint_every, "save_total_limit": 2}  # fmt: skip
     return TrainingArguments(
         output_dir=str(scratch),
         max_steps=steps,
-        per_device_train_batch_size=params.batch_size,
-        gradient_accumulation_steps=params.accumulation,
+        per_device_train_batch_size=batch,
+        gradient_accumulation_steps=passes,
         learning_rate=params.learning_rate,
         lr_scheduler_type=params.schedule,
         warmup_steps=round(params.warmup * steps),
         max_grad_norm=params.max_grad_norm,
         bf16=reduced,
-        use_cpu=not torch.cuda.is_available(),
         seed=seed,
         logging_steps=params.log_every,
-        save_strategy="no",
         report_to="none",
         remove_unused_columns=False,
         dataloader_pin_memory=False,
         dataloader_num_workers=0,
         disable_tqdm=True,
+        **placement(torch.cuda.is_available()),
+        **saved,
     )
 
 
 class _Examples(Dataset[dict[str, Any]]):
     """The examples of all steps in order."""
 
-    def __init__(self, teacher: Lessons, encoder: Encoder, params: TuningParams) -> None:
-        self._teacher, self._encoder = teacher, encoder
+    def __init__(
+        self, teacher: Lessons, encoder: Encoder, params: TuningParams, longest: int
+    ) -> None:
+        self._teacher, self._encoder, self._longest = teacher, encoder, longest
         self._per_step = params.batch_size * params.accumulation
 
     def __len__(self) -> int:
         return self._teacher.steps * self._per_step
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        return self._encoder.encode(self._teacher.lesson(index, index // self._per_step))
+        lesson = self._teacher.lesson(index, index // self._per_step)
+        return self._encoder.encode(lesson, self._longest)
 
 
-class _SftTrainer(Trainer):
+class _SftTrainer(SafeCheckpoints, Trainer):
     """Trainer with our optimiser, the given order of examples, and scores only where they are supervised."""
 
     def __init__(self, params: TuningParams, **arguments: Any) -> None:
-        super().__init__(**arguments)
+        parent: Any = super()
+        parent.__init__(**arguments)
         self._params = params
+        self._spread = self.args.world_size > 1
+        if self._spread:
+            # Whatever wraps the model (ZeRO, DDP) has to see the pass, so the loss becomes the model's own.
+            trained: Any = self.model
+            trained.forward = _LossOf(trained)
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
         examples: Any = self.train_dataset
@@ -210,14 +291,38 @@ class _SftTrainer(Trainer):
         return_outputs: bool = False,
         num_items_in_batch: Any = None,
     ) -> Any:
-        """Mean cross entropy of the supervised tokens of a batch."""
-        labels = inputs.pop("labels")[:, 1:]
-        positions = labels != IGNORED
+        """Mean cross entropy of the supervised tokens of a step, whoever computes which of them."""
+        if self._spread:
+            # gradients are averaged over the processes, which makes the mean of a sum too small by their number
+            summed = model(**inputs)
+            return summed * self.args.world_size / num_items_in_batch
         core = self.accelerator.unwrap_model(model)
-        hidden = core.base_model(**inputs, use_cache=False)[0][:, :-1]
-        scores = core.get_output_embeddings()(hidden[positions]).float()
-        loss = torch.nn.functional.cross_entropy(scores, labels[positions])
-        return (loss, {"logits": scores}) if return_outputs else loss
+        labels = inputs.pop("labels")
+        if self.args.gradient_accumulation_steps > 1:
+            return supervised_loss(core, inputs, labels, "sum") / num_items_in_batch
+        return supervised_loss(core, inputs, labels, "mean")
+
+
+class _LossOf:
+    """A model's forward pass that ends in the summed loss."""
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+
+    def __call__(self, **inputs: Any) -> torch.Tensor:
+        labels = inputs.pop("labels")
+        return supervised_loss(self._core, inputs, labels, "sum")
+
+
+def supervised_loss(
+    core: Any, inputs: dict[str, Any], labels: torch.Tensor, reduction: str
+) -> torch.Tensor:
+    """Cross entropy of the supervised tokens; scores over the vocabulary are computed for them alone."""
+    labels = labels[:, 1:]
+    positions = labels != IGNORED
+    hidden = core.base_model(**inputs, use_cache=False)[0][:, :-1]
+    scores = core.get_output_embeddings()(hidden[positions]).float()
+    return torch.nn.functional.cross_entropy(scores, labels[positions], reduction=reduction)
 
 
 class _Report(TrainerCallback):
@@ -237,8 +342,8 @@ class _Report(TrainerCallback):
         self._progress(state.global_step, state.max_steps, loss)
 
 
-def _save(trainer: Trainer, processor: Any, folder: Path) -> None:
+def _save(trainer: Trainer, processor: Any, folder: Path, state: Any) -> None:
     core = trainer.accelerator.unwrap_model(trainer.model)
     core.set_attn_implementation("sdpa")  # what the folder says is for whoever loads it
-    core.save_pretrained(folder)
+    core.save_pretrained(folder, **({} if state is None else {"state_dict": state}))
     processor.save_pretrained(folder)

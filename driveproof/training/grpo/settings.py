@@ -7,6 +7,7 @@ from typing import Any
 
 from driveproof.config.grpo import LoraParams, OptimizationParams
 from driveproof.errors import BadInput
+from driveproof.training.processes import placement
 
 
 def grpo_config(
@@ -66,7 +67,6 @@ def grpo_config(
         max_grad_norm=params.max_grad_norm,
         bf16=gpu and reduced_precision(params),
         gradient_checkpointing=params.gradient_checkpointing,
-        use_cpu=not gpu,
         seed=seed,
         save_strategy="steps",
         save_steps=params.checkpoint_every,
@@ -76,6 +76,7 @@ def grpo_config(
         report_to="none",
         dataloader_pin_memory=gpu,
         disable_tqdm=True,
+        **placement(gpu),
         **_vllm(params),
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,10 @@ from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, read_json, sha256_file, write_json
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.tiny import load_processor
-from driveproof.training.grpo.checkpoints import belongs, newest
+from driveproof.training.checkpoints import claim
 from driveproof.training.grpo.rollout import Batch
 from driveproof.training.grpo.task import Task
+from driveproof.training.processes import check_optimizer, gathered, is_first, wait, world
 from driveproof.training.sft import STYLE_FILE, load_model
 
 CURVES = {
@@ -99,31 +99,31 @@ def train_grpo(
     _check_style(start, task)
     if params.threads:
         torch.set_num_threads(params.threads)
-    identity = run_identity(start, task, params, seed)
-    if not belongs(scratch, identity):
-        shutil.rmtree(scratch)
-        belongs(scratch, identity)
+    check_optimizer(params.optimizer, "grpo.optimizer")
+    latest = claim(scratch, run_identity(start, task, params, seed))
     ledger = _Ledger(scratch / "steps", task, params.samples)
     trainer = _trainer(start, task, params, seed, scratch, Pictures(root), watch, ledger)
-    latest = newest(scratch)
     trainer.train(resume_from_checkpoint=str(latest) if latest else None)
-    with atomic_dir(out_dir) as folder:
-        _save(trainer, folder)
-        manner = read_json(start / STYLE_FILE)
-        write_json(folder / STYLE_FILE, {**manner, **task.identity(), "seed": seed})
+    with gathered(trainer):
+        if is_first():
+            with atomic_dir(out_dir) as folder:
+                _save(trainer, folder)
+                write_json(folder / STYLE_FILE, {**_manner(start), **task.identity(), "seed": seed})
+    wait(trainer)
     history = trainer.state.log_history
-    return TrainedRun(_rows(history, CURVES), ledger.rows(params.steps), _rows(history, TIMES))
+    samples = ledger.rows(params.steps) if is_first() else []
+    return TrainedRun(_rows(history, CURVES), samples, _rows(history, TIMES))
 
 
 def check_start(start: Path) -> None:
-    """Whether there is a trained model to start from.
+    """Whether there is a model to start from: one of ours, or one that was trained with no particular prompts.
 
     Raises
     ------
     BadInput
         If there is none.
     """
-    if not (start / STYLE_FILE).is_file() or not list(start.glob("*.safetensors")):
+    if not (start / "config.json").is_file() or not list(start.glob("*.safetensors")):
         raise BadInput("no trained model to start from", path=start, hint="run the stage sft first")
 
 
@@ -143,7 +143,9 @@ class _Ledger:
         self._folder, self._task, self._most = folder, task, most
 
     def keep(self, step: int, batch: Batch, advantages: list[float]) -> None:
-        """Write the first ``most`` rollouts of a step."""
+        """Write the first ``most`` rollouts of a step; of several processes, the first one's."""
+        if not is_first():
+            return
         kept = [
             {
                 "step": step,
@@ -171,13 +173,19 @@ class _Ledger:
 
 def _check_style(start: Path, task: Task) -> None:
     """The policy must be asked in the words that it was trained with."""
-    trained, asked = read_json(start / STYLE_FILE), task.identity()
-    if "prompt_hash" in asked and trained.get("prompt_hash") != asked["prompt_hash"]:
+    trained, asked = _manner(start), task.identity()
+    if trained and "prompt_hash" in asked and trained.get("prompt_hash") != asked["prompt_hash"]:
         raise BadInput(
             "was trained with other prompts than it would be asked with",
             path=start,
             hint="run the stage sft again",
         )
+
+
+def _manner(start: Path) -> dict[str, Any]:
+    """How the start must be asked; a base model can be asked in any way."""
+    path = start / STYLE_FILE
+    return dict(read_json(path)) if path.is_file() else {}
 
 
 def _trainer(
@@ -215,7 +223,6 @@ def _trainer(
                 parameter.requires_grad_(False)
     schedule = task.schedule(params.steps * params.questions, seed)
     rows = Dataset.from_dict({"prompt": [""] * len(schedule), "number": schedule})
-    processes = int(os.environ.get("WORLD_SIZE", "1"))  # as launchers say it
     trainer = GrpoTrainer(
         task,
         params,
@@ -224,7 +231,7 @@ def _trainer(
         watch,
         ledger.keep,
         model=model,
-        args=grpo_config(params, seed, scratch, task.interaction.budget, processes),
+        args=grpo_config(params, seed, scratch, task.interaction.budget, world()),
         train_dataset=rows,
         processing_class=processor,
         peft_config=lora_config(params.lora),

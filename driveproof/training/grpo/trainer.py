@@ -16,7 +16,7 @@ from driveproof.config.grpo import OptimizationParams
 from driveproof.errors import BadInput
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.seeds import derive_seed
-from driveproof.training.grpo.checkpoints import SafeCheckpoints
+from driveproof.training.checkpoints import SafeCheckpoints
 from driveproof.training.grpo.rollout import Batch, RolloutRunner
 from driveproof.training.grpo.settings import reduced_precision
 from driveproof.training.grpo.task import Task
@@ -139,7 +139,7 @@ class GrpoTrainer(SafeCheckpoints, GRPOTrainer):
         def mean(values: Any) -> float:
             return float(np.mean(list(values)))
 
-        return {
+        own = {
             "advantage_clipped": clipped,
             "invalid": mean(not self._task.valid(finished) for finished in batch.finished),
             "graded": mean(scored.graded for scored in batch.scored),
@@ -149,6 +149,13 @@ class GrpoTrainer(SafeCheckpoints, GRPOTrainer):
             "time/scoring_wait": batch.waited_s,
             "time/grading": batch.grading_s,
         }
+        if self.accelerator.num_processes == 1:
+            return own
+        # every process has as many rollouts, so the mean of means is the mean
+        device = self.accelerator.device
+        values = torch.tensor(list(own.values()), dtype=torch.float64, device=device)
+        together = self.accelerator.reduce(values, reduction="mean")
+        return dict(zip(own, together.tolist(), strict=True))
 
 
 class _Watcher(TrainerCallback):

@@ -150,7 +150,7 @@ def _names(plan: Plan) -> list[str]:
     return [f"seed {number}" for number in range(plan.params.train_seeds)]
 
 
-def _seeds(plan: Plan) -> list[int]:
+def seeds_of(plan: Plan) -> list[int]:
     """Of each run; the variant is no part, so that all practise the same questions in the same order."""
     return [derive_seed(plan.seed, "grpo", number) for number in range(plan.params.train_seeds)]
 
@@ -176,7 +176,7 @@ def _run_all(
     """The start and all seeds, in processes of one thread each; the result does not depend on how many."""
     context = multiprocessing.get_context("spawn")
     reports: Any = context.Queue()
-    jobs = [(START, 0), *zip(_names(plan), _seeds(plan), strict=True)]
+    jobs = [(START, 0), *zip(_names(plan), seeds_of(plan), strict=True)]
     pool = ProcessPoolExecutor(
         min(plan.params.workers, len(jobs)),
         mp_context=context,
@@ -241,26 +241,48 @@ def _work(name: str, seed: int) -> Done:
 
 
 def _train(plan: Plan, name: str, seed: int) -> TrainedRun:
-    reward = make_reward(
-        plan.variant.reward,
-        plan.params.reward,
-        rubrics=_OWN["rubrics"],
-        scenes=scenes_of(_OWN["items"], _OWN["facts"]) if plan.variant.reward == "shared" else None,
-        image_root=str(plan.root),
-        cache_dir=str(plan.scratch / "grades"),
-    )
-
     def watch(step: int, figures: Mapping[str, float]) -> None:
         _tell(name, "train", step, plan.params.steps, figures["reward"])
 
     model = _model(plan, name)
+    known = Known(_OWN["items"], _OWN["facts"], _OWN["rubrics"])
+    return train_one(plan, known, seed, model, model.parent / "checkpoints", watch)
+
+
+@dataclass(frozen=True)
+class Known:
+    """The train questions, and what rewards know of their scenes."""
+
+    items: Sequence[McqItem]
+    facts: Mapping[str, SceneFacts]
+    rubrics: Mapping[str, Rubric]
+
+
+def train_one(
+    plan: Plan,
+    known: Known,
+    seed: int,
+    model: Path,
+    scratch: Path,
+    watch: Callable[[int, Mapping[str, float]], None],
+) -> TrainedRun:
+    """Train one seed of a variant and write ``model``; as :func:`train_grpo`."""
+    shared = plan.variant.reward == "shared"
+    reward = make_reward(
+        plan.variant.reward,
+        plan.params.reward,
+        rubrics=known.rubrics,
+        scenes=scenes_of(known.items, known.facts) if shared else None,
+        image_root=str(plan.root),
+        cache_dir=str(plan.scratch / "grades"),
+    )
     return train_grpo(
         plan.params.start,
-        _task(plan, _OWN["items"], reward),
+        _task(plan, known.items, reward),
         plan.params,
         seed,
         model,
-        scratch=model.parent / "checkpoints",
+        scratch=scratch,
         root=plan.root,
         watch=watch,
     )

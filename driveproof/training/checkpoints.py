@@ -1,14 +1,15 @@
 """Checkpoints that survive a kill at any moment and hold no pickle.
 
 transformers writes optimiser states with ``torch.save``; here they are safetensors with a JSON skeleton. Random states
-are not kept: every step seeds itself (see :class:`driveproof.training.grpo.trainer.GrpoTrainer`). A checkpoint counts
-from the moment its mark is written, which is last.
+are not kept: every step of GRPO seeds itself (see :class:`driveproof.training.grpo.trainer.GrpoTrainer`), and supervised
+training draws nothing. A checkpoint counts from the moment its mark is written, which is last.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from safetensors.torch import save_file
 
 from driveproof.errors import BadInput
 from driveproof.files import atomic_path, read_json, write_json
+from driveproof.training.processes import is_first
 
 if TYPE_CHECKING:
     import torch
@@ -72,6 +74,21 @@ def belongs(directory: str | Path, identity: str) -> bool:
     return True
 
 
+def claim(directory: str | Path, identity: str) -> Path | None:
+    """The checkpoint in ``directory`` to go on from; those of another run are removed.
+
+    Every process calls this before any of them trains. The mark of a run is written after the folder was emptied, so
+    whoever finds it finds the run's own checkpoints or none.
+    """
+    directory = Path(directory)
+    if is_first() and not belongs(directory, identity):
+        shutil.rmtree(directory)
+        belongs(directory, identity)
+    mark = directory / "run.json"
+    own = mark.is_file() and read_json(mark) == {"identity": identity}
+    return newest(directory) if own else None
+
+
 class SafeCheckpoints(_Base):  # type: ignore[misc]  # a mixin of trainers
     """Writes and reads the optimiser's state as safetensors, and marks a checkpoint when it is whole.
 
@@ -96,7 +113,11 @@ class SafeCheckpoints(_Base):  # type: ignore[misc]  # a mixin of trainers
         if self.is_deepspeed_enabled or self.is_fsdp_enabled:
             super()._save_optimizer_and_scheduler(output_dir)
         elif self.args.should_save:
-            save_state(Path(output_dir) / OPTIMIZER, self.optimizer.state_dict())
+            state = {
+                "optimizer": self.optimizer.state_dict(),
+                "scheduler": self.lr_scheduler.state_dict(),
+            }
+            save_state(Path(output_dir) / OPTIMIZER, state)
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is None:
@@ -104,7 +125,9 @@ class SafeCheckpoints(_Base):  # type: ignore[misc]  # a mixin of trainers
         if self.is_deepspeed_enabled or self.is_fsdp_enabled:
             super()._load_optimizer_and_scheduler(checkpoint)
         else:
-            self.optimizer.load_state_dict(load_state(Path(checkpoint) / OPTIMIZER))
+            state = load_state(Path(checkpoint) / OPTIMIZER)
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.lr_scheduler.load_state_dict(state["scheduler"])
 
     def _save_rng_state(self, output_dir: str) -> None:
         """None: every step seeds itself."""
