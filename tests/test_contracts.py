@@ -25,6 +25,7 @@ ROOM = {
     "grpo": "training/grpo",
     "evaluate": "evaluation",
     "judge_sft": "training",
+    "judge_rl": "training",
     "judge_evaluate": "evaluation",
     "humans": "evaluation",
     "vqa": "commenter",

@@ -18,6 +18,7 @@ from driveproof.config.grpo import GrpoParams
 from driveproof.config.humans import HumansParams
 from driveproof.config.judge import JudgeEvaluateParams, JudgeParams, JudgeSftParams
 from driveproof.config.launch import LaunchParams
+from driveproof.config.judge_rl import JudgeRlParams
 from driveproof.config.mcq import McqParams
 from driveproof.config.promote import PromoteParams
 from driveproof.config.publish import PublishParams
@@ -57,6 +58,7 @@ class Params(Section):
     evaluate: EvaluateParams = EvaluateParams()
     judge: JudgeParams = JudgeParams()
     judge_sft: JudgeSftParams = JudgeSftParams()
+    judge_rl: JudgeRlParams = JudgeRlParams()
     judge_evaluate: JudgeEvaluateParams = JudgeEvaluateParams()
     humans: HumansParams = HumansParams()
     drive: DriveParams = DriveParams()

@@ -94,12 +94,7 @@ def bootstrap(
     if not kept.any():
         return {name: Estimate(None, None, None, 0, lost) for name in measures}
     scores, labels = scores[kept], labels[kept]
-    _, place = np.unique(np.asarray(places, dtype=str)[kept], return_inverse=True)
-    count = int(place.max()) + 1
-    rng = np.random.default_rng(seed)
-    # drawing G places with replacement is drawing how often each is drawn
-    draws = rng.multinomial(count, np.full(count, 1.0 / count), size=RESAMPLES)
-    drawn = Levels.of(scores, labels, draws[:, place].astype(np.float64))
+    drawn = Levels.of(scores, labels, _draws(np.asarray(places, dtype=str)[kept], seed))
     whole = Levels.of(scores, labels)
     tail = (1.0 - CONFIDENCE) / 2.0
     found = {}
@@ -111,6 +106,36 @@ def bootstrap(
         low, high = np.nanquantile(measure(drawn), [tail, 1.0 - tail])
         found[name] = Estimate(value, float(low), float(high), len(scores), lost)
     return found
+
+
+def paired_gain(
+    measure: Measure, before: Float, after: Float, labels: Bool, places: Sequence[str], seed: int
+) -> Estimate:
+    """How much a measure grows from the scores ``before`` to those ``after``, with its interval.
+
+    Both are measured on the same resamples, and on the clips alone that both have scored; the others are lost.
+    """
+    kept = ~(np.isnan(before) | np.isnan(after))
+    lost = int((~kept).sum())
+    if len(np.unique(labels[kept])) < 2:
+        return Estimate(None, None, None, 0, lost)
+    weights = _draws(np.asarray(places, dtype=str)[kept], seed)
+    whole, drawn = (
+        measure(Levels.of(after[kept], labels[kept], w)) - measure(Levels.of(before[kept], labels[kept], w))
+        for w in (None, weights)
+    )  # fmt: skip
+    low, high = np.nanquantile(drawn, [(1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0])
+    return Estimate(float(whole[0]), float(low), float(high), int(kept.sum()), lost)
+
+
+def _draws(places: Sequence[str] | Any, seed: int) -> Float:
+    """Weights ``[RESAMPLES, N]`` of resamples of whole places."""
+    _, place = np.unique(np.asarray(places, dtype=str), return_inverse=True)
+    count = int(place.max()) + 1
+    rng = np.random.default_rng(seed)
+    # drawing G places with replacement is drawing how often each is drawn
+    draws = rng.multinomial(count, np.full(count, 1.0 / count), size=RESAMPLES)
+    return np.asarray(draws[:, place], dtype=np.float64)
 
 
 def quality(

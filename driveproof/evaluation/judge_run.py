@@ -29,6 +29,7 @@ from driveproof.evaluation.judge_metrics import (
     selection,
 )
 from driveproof.evaluation.statistics import Estimate
+from driveproof.geometry.arrays import Float
 from driveproof.judge.ask import Answers, Asking, ask
 from driveproof.judge.clips import Clip, Pair
 from driveproof.judge.gates import Gates, gate_labels
@@ -89,26 +90,20 @@ def run_benches(
         If there is no labelled test clip, or a policy does not talk.
     """
     pictures = Pictures(root)
-    test, chosen = _drawn(clips, pairs, params.max_settings, seed)
+    test, chosen = draw_test(clips, pairs, params.max_settings, seed)
     train = [clip for clip in clips if clip.split == "train" and clip.label is not None]
     reading = reading_of(params)
     truth = {clip.key: gate_labels(clip.criteria, bool(clip.label), thresholds) for clip in test}
     methods = [random_method(test, seed), *displacement_methods(test), epdms_method(test)]
-    settings = PolicySettings(
-        seed=seed, image_root=str(root), batch_size=params.batch_size, threads=params.threads,
-        timeout_s=params.timeout_s, attempts=params.attempts, concurrency=params.concurrency,
-    )  # fmt: skip
     models: dict[str, Any] = {}
     for spec, tuned in [
         *((s, False) for s in params.zero_shot),
         *((s, True) for s in params.judges),
     ]:
-        policy = open_policy(spec, settings)
-        if not isinstance(policy, ChatPolicy):
-            raise BadInput("does not talk, so it cannot judge", field=spec)
+        policy = open_judge(spec, params, seed, root)
         models[spec] = policy.identity()
         answers = {
-            task: _ask(policy, test, task, params, seed, pictures, cache_dir, progress)
+            task: ask_judge(policy, test, task, params, seed, pictures, cache_dir, progress)
             for task in ("score", "gate")
         }
         label = f"{policy.name}, {'trained' if tuned else 'zero-shot'}"
@@ -123,18 +118,14 @@ def run_benches(
         )  # fmt: skip
     methods.append(oracle_method(test, truth, reading))
     low = [clip for clip in test if mined(clip, thresholds)]
-    mined_keys = {clip.key for clip in low}
-    contested = [
-        pair
-        for pair in chosen
-        if (pair.first if pair.preferred == "A" else pair.second) in mined_keys
-    ]
+    by_key = {clip.key: clip for clip in test}
+    disputed = [pair for pair in chosen if contested(pair, by_key, thresholds)]
     style = JudgeStyle(params.style, params.frames)
     return JudgeBench(
         methods=methods,
         quality=_qualities(methods, low, params, seed),
         quality_all=_qualities(methods, test, params, seed),
-        selection=_selections(methods, test, contested, reading, seed),
+        selection=_selections(methods, test, disputed, reading, seed),
         selection_all=_selections(methods, test, chosen, reading, seed),
         perfect=_perfect(methods, low, truth, seed),
         kinds={
@@ -150,7 +141,7 @@ def run_benches(
         sweep=sweep_thresholds(train or test, thresholds, reading=reading),
         counts={
             "test_clips": len(test), "mined_clips": len(low), "pairs": len(chosen),
-            "contested_pairs": len(contested),
+            "contested_pairs": len(disputed),
             "train_clips": len(train), "places": len({clip.place for clip in test}),
         },
         settings={
@@ -164,10 +155,29 @@ def run_benches(
     )  # fmt: skip
 
 
-def _drawn(
+def open_judge(
+    spec: str, params: JudgeEvaluateParams, seed: int, root: str | Path = "."
+) -> ChatPolicy:
+    """The policy ``spec``; BadInput if it does not talk."""
+    settings = PolicySettings(
+        seed=seed, image_root=str(root), batch_size=params.batch_size, threads=params.threads,
+        timeout_s=params.timeout_s, attempts=params.attempts, concurrency=params.concurrency,
+    )  # fmt: skip
+    policy = open_policy(spec, settings)
+    if not isinstance(policy, ChatPolicy):
+        raise BadInput("does not talk, so it cannot judge", field=spec)
+    return policy
+
+
+def contested(pair: Pair, clips: Mapping[str, Clip], thresholds: Mapping[str, float]) -> bool:
+    """Whether the preferred trajectory of a pair scores low on a rule; ``clips`` by key."""
+    return mined(clips[pair.first if pair.preferred == "A" else pair.second], thresholds)
+
+
+def draw_test(
     clips: Sequence[Clip], pairs: Sequence[Pair], most: int, seed: int
 ) -> tuple[list[Clip], list[Pair]]:
-    """The labelled test clips of at most ``most`` settings, and the pairs among them."""
+    """The labelled test clips of at most ``most`` settings, and the pairs among them; BadInput without any clip."""
     test = [clip for clip in clips if clip.split == "test" and clip.label is not None]
     if not test:
         raise BadInput("no labelled test clip")
@@ -181,7 +191,7 @@ def _drawn(
     return test, [pair for pair in pairs if {pair.first, pair.second} <= keys]
 
 
-def _ask(
+def ask_judge(
     policy: ChatPolicy,
     clips: Sequence[Clip],
     task: Task,
@@ -191,6 +201,7 @@ def _ask(
     cache_dir: str | Path | None,
     progress: Progress,
 ) -> Answers:
+    """Ask about clips as the parameters say, gates or scores; ``progress`` is told how far it is."""
     asking = Asking(
         JudgeStyle(params.style, params.frames), params.repeats, params.temperature, params.top_p,
         params.max_tokens, seed,
@@ -205,7 +216,8 @@ def _ask(
     return ask(policy, clips, task, asking, pictures=pictures, cache_dir=cache_dir, progress=count)
 
 
-def _array(method: Method, clips: Sequence[Clip]) -> Any:
+def scores_of(method: Method, clips: Sequence[Clip]) -> Float:
+    """Scores ``[N]`` of clips, NaN where unscored."""
     scores = [method.scores.get(clip.key) for clip in clips]
     return np.array([np.nan if score is None else score for score in scores])
 
@@ -218,7 +230,7 @@ def _qualities(
     labels = np.array([bool(clip.label) for clip in clips])
     places = [clip.place for clip in clips]
     return {
-        method.name: quality(_array(method, clips), labels, places, params.cuts, seed)
+        method.name: quality(scores_of(method, clips), labels, places, params.cuts, seed)
         for method in methods
         if method.quality
     }
