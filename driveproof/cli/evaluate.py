@@ -15,6 +15,7 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from driveproof.cli.evaluate_drive import bench2drive, drive, drive_compare
+from driveproof.cli.evaluate_retention import retention
 from driveproof.cli.evaluate_transfer import transfer
 from driveproof.cli.evaluate_vqa import agreement, vqa
 from driveproof.config.evaluate import EvaluateParams
@@ -33,6 +34,7 @@ app.command()(drive)
 app.command()(drive_compare)
 app.command()(bench2drive)
 app.command()(transfer)
+app.command()(retention)
 
 
 class ModeChoice(StrEnum):
