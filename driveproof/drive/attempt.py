@@ -69,7 +69,9 @@ def attempt(
         served = bool(task.plan.policy.served) or "://" in task.plan.policy.spec
         ending = Ending.MODEL_SERVER if served else Ending.POLICY
         return Outcome(ending, f"no decision within {patience_s:g} s")
-    except (ServerLost, SimulatorUnreachable) as error:
+    except SimulatorUnreachable as error:
+        return Outcome(Ending.UNREACHABLE, str(error))
+    except ServerLost as error:
         return Outcome(Ending.SIMULATOR, f"{error}{_last_words(task)}")
     except (
         Exception

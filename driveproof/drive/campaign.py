@@ -24,6 +24,9 @@ from driveproof.drive.states import RouteStatus
 from driveproof.evaluation.driving.records import read_record
 
 PATIENCE_S = 3600.0
+ENDED = (0, 1)
+"""Exit codes of a run that is over; with any other it is started again."""
+TRIES = 3
 RELAXED = ("system_s",)
 """Wall-clock in a record: the only thing that may differ."""
 _KINDS = {"simulator": ("sim", "serve"), "model_server": ("policy", "serve")}
@@ -80,8 +83,10 @@ def disturbed(
     known: dict[int, psutil.Process] = {}
     run = _start(words, campaign)
     try:
-        while (code := run.poll()) is None or code < 0:
+        while (code := run.poll()) not in ENDED:
             if code is not None:
+                if campaign.starts > kills + TRIES:
+                    raise RuntimeError(f"the run ends again and again, with code {code}")
                 run = _start(words, campaign)
             if time.monotonic() - began > PATIENCE_S:
                 raise TimeoutError("the campaign does not end")

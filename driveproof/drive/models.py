@@ -15,6 +15,8 @@ from driveproof.sim.client import ServerHandle, start_server
 READY_S = 180.0
 """Seconds in which a model must be loaded."""
 POLL_S = 0.2
+TRIES = 2
+"""Starts until it is given up: who makes a mistake in the specification shall not wait long."""
 SESSIONS = 64
 """Episodes at once: far more than workers, for a killed episode's session ends only after a while."""
 
@@ -65,8 +67,15 @@ class ModelServer:
         with self._lock:
             if self._server is not None and not self._answers(self._server):
                 self._end()
-            if self._server is None:
-                self._server = self._start(stop or threading.Event())
+            for left in reversed(range(TRIES)):
+                if self._server is not None:
+                    break
+                try:
+                    self._server = self._start(stop or threading.Event())
+                except Unreachable:
+                    if not left or (stop is not None and stop.is_set()):
+                        raise
+            assert self._server is not None
             return _url(self._server)
 
     def _answers(self, server: ServerHandle) -> bool:

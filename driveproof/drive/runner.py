@@ -18,10 +18,13 @@ from driveproof.drive.simulators import HANG_S, Address, open_simulator
 from driveproof.drive.states import Ending, RouteStatus, verdict
 from driveproof.errors import Unreachable
 from driveproof.evaluation.driving.records import RouteState
+from driveproof.sim.client import SimulatorUnreachable
 from driveproof.sim.client.isolated import preload
 
 POLL_S = 0.5
 """Seconds between two looks at a queue whose last routes others drive."""
+PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
+"""Seconds after a server that others run did not answer."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,16 @@ class Worker:
         self._run, self._simulator, self._model = run, simulator, model
         self._stop, self._care, self._report = stop, care, report
         self._name = f"{socket.gethostname()}:{os.getpid()}"
+        self._unreachable = 0
 
     def work(self) -> None:
-        """Until every route has ended, or the run is stopped. What others drive is waited for: they may die."""
+        """Until every route has ended, or the run is stopped. What others drive is waited for: they may die.
+
+        Raises
+        ------
+        SimulatorUnreachable
+            If the simulator cannot be reached however often it is tried.
+        """
         while not self._stop.is_set():
             claim = self._run.claim_next()
             if claim is not None:
@@ -103,7 +113,20 @@ class Worker:
             claim.publish()
         else:
             claim.discard(len(status.attempts))
-        return self._note(claim, status)
+        status = self._note(claim, status)
+        self._pause(outcome, status)
+        return status
+
+    def _pause(self, outcome: Outcome, status: RouteStatus) -> None:
+        """Give servers that others run time to come back; without a simulator there is no worker."""
+        self._unreachable = self._unreachable + 1 if outcome.ending is Ending.UNREACHABLE else 0
+        if self._unreachable >= max(self._care.budget, 2):
+            raise SimulatorUnreachable(outcome.reason)
+        crashes = status.crashes(Ending.MODEL_SERVER)
+        if self._unreachable:
+            self._stop.wait(PAUSE_S)
+        elif outcome.ending is Ending.MODEL_SERVER and self._model is None:
+            self._stop.wait(min(PAUSE_S * 2**crashes, LONGEST_PAUSE_S))
 
     def _try(self, claim: Claim) -> Outcome:
         folder = claim.fresh()
@@ -131,6 +154,11 @@ def drive(
     """Drive what is left of a run, one worker a simulator; returns when every route has ended.
 
     An interrupt stops the workers, puts what they drove back into the queue, and is raised again.
+
+    Raises
+    ------
+    SimulatorUnreachable
+        If routes are left because simulators could not be reached; those that could have driven what they could.
     """
     preload("driveproof.drive.attempt")
     stop = threading.Event()
@@ -139,6 +167,8 @@ def drive(
         try:
             with open_simulator(address, care.hang_s, care.recycle_after) as simulator:
                 Worker(run, simulator, model, stop, care, report).work()
+        except SimulatorUnreachable:  # the others go on
+            raise
         except BaseException:
             stop.set()
             raise
@@ -151,4 +181,6 @@ def drive(
         finally:
             stop.set()
     for future in futures:
-        future.result()
+        error = future.exception()
+        if error is not None and not (isinstance(error, SimulatorUnreachable) and run.over):
+            raise error

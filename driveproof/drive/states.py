@@ -24,6 +24,8 @@ class Ending(StrEnum):
     """The policy broke: its answer counts against it."""
     SIMULATOR = "simulator"
     """The simulator, or its client's process, died or hung."""
+    UNREACHABLE = "unreachable"
+    """There was no simulator to begin with; not the route's fault."""
     ROUTE = "route"
     """The simulator cannot set the route up, however often it is asked."""
     MODEL_SERVER = "model_server"

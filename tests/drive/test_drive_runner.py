@@ -24,6 +24,7 @@ from driveproof.drive.simulators import parse_simulators
 from driveproof.drive.status import look_at, totals
 from driveproof.errors import BadInput
 from driveproof.evaluation.driving.records import RouteState
+from driveproof.sim.client import SimulatorUnreachable, start_server
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +184,22 @@ def test_bad_words_are_one_line_and_nothing_is_begun(
     assert isinstance(shown.exception, BadInput), shown.output
     assert problem in str(shown.exception)
     assert not (tmp_path / "x" / "routes" / "1_rep0").exists()
+
+
+def test_a_simulator_elsewhere_drives_the_same_and_without_one_nothing_is_lost(
+    reference, plain_suite, tmp_path
+) -> None:
+    server = start_server("Town01")
+    try:
+        run = begin_run(tmp_path / "run", plain_suite, "random", DriveSettings())
+        drive(run, parse_simulators(f"{server.host}:{server.port}", 1), Care())
+    finally:
+        server.stop()
+    assert disagreements(run, reference) == []
+    left = begin_run(tmp_path / "left", plain_suite, "random", DriveSettings())
+    with pytest.raises(SimulatorUnreachable):
+        drive(left, parse_simulators(f"{server.host}:{server.port}", 1), Care(budget=1))
+    assert totals(look_at(left))["queued"] == 3, "no route is blamed"
 
 
 def test_simulators_in_words() -> None:

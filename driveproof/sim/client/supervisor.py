@@ -169,7 +169,7 @@ class Supervisor:
             server = self._next()
             try:
                 result: Result = run_child(server, errand)
-            except ServerLost:
+            except (ServerLost, SimulatorUnreachable):
                 self._end_server()
                 if not left:
                     raise
