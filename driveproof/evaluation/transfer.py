@@ -41,6 +41,8 @@ Construction = Literal["hard", "natural"]
 """As the test questions (hard-causal scenes, structured distractors), or as the training ones (all scenes, uniform)."""
 FITS_PERCENTILE = 95.0
 """A question of the other source fits if its oracle is no farther from the log than those of so many own ones, percent."""
+FEW_DRIVES = 10
+"""Below this number of drives a bootstrap over them says little."""
 WRITTEN = ("summary.json", "own", "other")
 
 
@@ -267,6 +269,8 @@ def findings(summary: Mapping[str, Any]) -> list[str]:
         said.append(
             f"{lacking} of {other['questions']} other questions have no picture: nothing of sight is tested there."
         )
+    if other["drives"] < FEW_DRIVES:
+        said.append(f"The other source has {other['drives']} drives only: its intervals are rough.")
     for name, run in summary["runs"].items():
         if run["own"]["mode"] != "choice":
             said += _findings_of(name, run)

@@ -169,7 +169,7 @@ def _estimate(mean: float) -> dict[str, Any]:
 def test_findings_tell_a_bad_codebook_from_a_bad_model(
     own: float, other: float, fitting: float, said: str
 ) -> None:
-    side = {"codebook": {"ade": {"mean": 0.5}}, "questions": 9, "with_pictures": 9}
+    side = {"codebook": {"ade": {"mean": 0.5}}, "questions": 9, "with_pictures": 9, "drives": 4}
     run = {
         "own": {"mode": "deft", "chance": 1 / 6, "accuracy": _estimate(own)},
         "other": {"mode": "deft", "chance": 1 / 6, "accuracy": _estimate(other)},
@@ -179,6 +179,7 @@ def test_findings_tell_a_bad_codebook_from_a_bad_model(
     sides = {"own": {**side, "sources": ["a"]}, "other": {**side, "sources": ["b"]}}
     sentences = findings({"sides": sides, "runs": {"sft deft": run}})
     assert any(said in sentence for sentence in sentences), sentences
+    assert any("4 drives only" in sentence for sentence in sentences)
 
 
 @pytest.mark.shared
