@@ -32,11 +32,13 @@ class JudgeRlParams(OptimizationParams):
     """
 
     start: str = "models/judge_sft"
-    form_steps: int = Field(default=30, ge=1)
+    form_steps: int = Field(default=45, ge=1)
     pairing: Literal["index", "all", "mean"] = "all"
     tie: float = Field(default=0.0, ge=0, le=1)
     contested_share: float = Field(default=0.75, ge=0, le=1)
+    steps: int = Field(default=12, ge=1)
     questions: int = Field(default=16, ge=2)
+    temperature: float = Field(default=1.3, gt=0)
     rollout_chunks: int = Field(default=1, ge=1)
     max_tokens: int = Field(default=24, ge=1)
 
