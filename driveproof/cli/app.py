@@ -48,6 +48,7 @@ COMMANDS = (
     "leaderboard",
     "promote",
     "publish",
+    "replay",
     "report",
     "status",
 )

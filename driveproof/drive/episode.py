@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from driveproof.drive.film import CLIP_FILE, Film
+from driveproof.drive.film import Film
 from driveproof.drive.notes import MOTION_FILE, DecisionLog, Heartbeat, MotionLog
 from driveproof.drive.openers import make_seat
 from driveproof.drive.plan import DrivePlan, Episode, Record
 from driveproof.drive.seat import ModelLost, PolicyBroke, Seat
 from driveproof.drive.states import Ending
 from driveproof.errors import UserError
+from driveproof.evaluation.driving.clips import CLIP_FILE
 from driveproof.evaluation.driving.records import (
     RouteRecord,
     RouteState,

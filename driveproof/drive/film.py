@@ -13,6 +13,7 @@ import numpy as np
 from driveproof.datasets.bench2drive_writer import ClipWriter
 from driveproof.drive.eyes import mounts_of
 from driveproof.drive.plan import Episode, Pictures
+from driveproof.evaluation.driving.clips import CLIP_FILE
 from driveproof.maps import Route
 from driveproof.sim.client import WorldState
 from driveproof.sim.drivers import Vehicle
@@ -20,7 +21,6 @@ from driveproof.sim.recorder import FRAME_S, Annotator, Recorder, top_down
 from driveproof.sim.routes import RouteSpec
 from driveproof.sim.scenarios import Stage
 
-CLIP_FILE = "clip.tar"
 PICTURE_EVERY = 5
 """Frames of a tenth of a second from one picture to the next."""
 ABOVE_PX = 160

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from driveproof.drive.begin import begin_run
+from driveproof.drive.plan import DriveSettings, Record
+from driveproof.drive.runner import Care, Worker
 from driveproof.drive.simulators import Embedded
+from driveproof.drive.states import RouteStatus
 from driveproof.maps import load_town
 from driveproof.sim.drivers import Roads
 from driveproof.sim.routes import RouteSpec, write_routes
@@ -42,3 +47,20 @@ def embedded() -> Iterator[Embedded]:
     """A supervised embedded server."""
     with Embedded() as simulator:
         yield simulator
+
+
+@pytest.fixture(scope="session")
+def filmed_run(embedded: Embedded, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the expert over one straight route of eight seconds, with its clip; a second route was not begun."""
+    folder = tmp_path_factory.mktemp("filmed")
+    write_routes([straight(key, 56.0) for key in ("7", "8")], folder / "suite.xml")
+    settings = DriveSettings(seed=3, record=Record.ALL, truth=True)
+    run = begin_run(folder / "run", folder / "suite.xml", "expert", settings)
+    stop = threading.Event()
+
+    def note(key: str, status: RouteStatus) -> None:
+        if status.state.ended:
+            stop.set()
+
+    Worker(run, embedded, None, stop, Care(), note).work()
+    return run.path

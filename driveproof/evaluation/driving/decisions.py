@@ -19,7 +19,8 @@ class DecisionLine:
     """A decision: when (tick and seconds since the episode began), what was seen, said and thought.
 
     ``keys`` is the text of the two keys, "" without; ``trace`` and ``truth`` are as their writers left them, None
-    where there is none.
+    where there is none. ``command`` is the navigator's, ``latency_s`` how long the policy took in seconds of the wall
+    clock.
     """
 
     frame: int
@@ -29,6 +30,8 @@ class DecisionLine:
     error: str
     trace: Mapping[str, Any] | None
     truth: Mapping[str, Any] | None
+    command: str = ""
+    latency_s: float = 0.0
 
 
 def read_decisions(folder: str | Path) -> list[DecisionLine]:
@@ -66,13 +69,18 @@ def _line(text: str, path: Path, place: str) -> DecisionLine:
     for name in ("trace", "truth"):
         if not isinstance(found.get(name), dict | None):
             raise BadInput(f"{name} is no object", path=path, field=place)
-    speed = found.get("speed")
     return DecisionLine(
         found["frame"],
         float(found["time"]),
-        float(speed) if isinstance(speed, int | float) else 0.0,
+        _number(found.get("speed")),
         str(found.get("keys") or ""),
         str(found.get("error") or ""),
         found.get("trace"),
         found.get("truth"),
+        str(found.get("command") or ""),
+        _number(found.get("latency_s")),
     )
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
