@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import multiprocessing
 import os
 import shutil
@@ -20,9 +22,9 @@ from driveproof.config.grpo import GrpoParams, Variant
 from driveproof.errors import BadInput
 from driveproof.evaluation.facts import SceneFacts, read_facts
 from driveproof.evaluation.run import draw
-from driveproof.files import atomic_dir, atomic_path, check_folder, write_json
+from driveproof.files import atomic_dir, atomic_path, check_folder, sha256_file, write_json
 from driveproof.mcq import McqItem, read_items
-from driveproof.mcq.answers import write_answers
+from driveproof.mcq.answers import read_answers, write_answers
 from driveproof.mcq.interaction import Answer, Mode
 from driveproof.policy import derive_seed
 from driveproof.prompts import PromptStyle, prompt_hash
@@ -217,9 +219,18 @@ def _prepare(*given: Any) -> None:
 
 def _work(name: str, seed: int) -> Done:
     plan: Plan = _OWN["plan"]
-    run, model = None, Path(plan.params.start)
     if name != START:
-        run, model = _train(plan, name, seed), _model(plan, name)
+        run = _train(plan, name, seed)
+        return Done(run, _answers(plan, name, _model(plan, name)))
+    # several variants start from the same model: what it answers is kept for the next of them
+    kept = plan.scratch / f"start_{_start_identity(plan)[:16]}.parquet"
+    if not kept.is_file():
+        write_answers({START: _answers(plan, START, Path(plan.params.start))}, kept)
+    return Done(None, read_answers(kept)[START])
+
+
+def _answers(plan: Plan, name: str, model: Path) -> list[Answer]:
+    """What ``model`` says to the test questions."""
     total, asked = len(_OWN["test"]) * plan.evaluation.repeats, 0
 
     def advance(count: int) -> None:
@@ -227,7 +238,7 @@ def _work(name: str, seed: int) -> Done:
         asked += count
         _tell(name, "test", asked, total, float("nan"))
 
-    answers = answer_questions(
+    return answer_questions(
         model,
         _OWN["test"],
         plan.mode,
@@ -237,7 +248,16 @@ def _work(name: str, seed: int) -> Done:
         root=plan.root,
         progress=advance,
     )
-    return Done(run, answers)
+
+
+def _start_identity(plan: Plan) -> str:
+    """What the answers of the start depend on."""
+    start = Path(plan.params.start)
+    files = {path.name: sha256_file(path) for path in sorted(start.iterdir()) if path.is_file()}
+    questions = sha256_file(plan.data / "test.parquet")
+    settings = plan.evaluation.model_dump(mode="json")
+    asked = [files, questions, plan.mode, prompt_hash(plan.style), settings, plan.seed]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
 def _train(plan: Plan, name: str, seed: int) -> TrainedRun:

@@ -175,7 +175,7 @@ def test_a_gain_is_paired_question_by_question(arena: Arena) -> None:
 
 def test_an_unknown_variant_is_named() -> None:
     plan = Plan("deft", GrpoParams(), EvaluateParams(), STYLE, 0)
-    with pytest.raises(BadInput, match="no such variant: deft.*deft_rlvr"):
+    with pytest.raises(BadInput, match=r"no such variant: deft .*deft_rlvr"):
         _ = plan.variant
 
 

@@ -40,7 +40,8 @@ def test_a_run_writes_a_model_curves_and_samples_and_repeats(arena: Arena, tmp_p
     def run(name: str, seed: int = 0) -> Any:
         return train(arena, tmp_path, name, task(arena, Paid(vowels)), settings(kl=0.1), seed)
 
-    first, again, other = run("a"), run("b"), run("c", 1)
+    first, again = run("a"), run("b")
+    run("c", 1)
     assert [row["step"] for row in first.curves] == [1, 2]
     assert first.curves[0]["kl"] == pytest.approx(0.0, abs=1e-6)  # the start is the reference
     assert first.curves[1]["kl"] > 0
