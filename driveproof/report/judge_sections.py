@@ -9,6 +9,7 @@ from typing import Any
 
 from driveproof.errors import BadInput
 from driveproof.files import read_json
+from driveproof.report.figures import panels
 from driveproof.report.inputs import Inputs
 from driveproof.report.tables import MISSING, Section, Table, estimate, number, percent
 
@@ -40,6 +41,17 @@ PAPER_TABLE_3 = {
     "Non-VLM-Agent": (False, True, True, 55.11),
     "VLM-DirectScore-Ft": (True, False, True, 68.67),
     "DriveJudge": (True, True, True, 77.95),
+}
+# DriveJudge, figure 6 and section 5.3: preference selection of DriveJudge-2B before and after reinforcement.
+PAPER_RL = {"SFT": (58.82, 80.63), "zero-shot": (56.38, 56.50)}
+_STARTS = {"sft": "SFT", "zero_shot": "zero-shot"}
+_GAINS = {
+    "strict": "preference, contested",
+    "half": "the same, half credit",
+    "half_all": "preference, all, half credit",
+    "auc": "AUC, mined",
+    "auc_all": "AUC, all",
+    "perfect": "perfect match, mined",
 }
 _PAPER = "Paper (other data)"
 _OTHER = (
@@ -78,6 +90,7 @@ def judge_section(inputs: Inputs) -> Section:
         _perfect_table(results),
         _sweep_table(results["sweep"]),
         _counts_table(results),
+        *_reinforced_tables(inputs),
         *_data_tables(inputs),
         *_kind_tables(results),
     )
@@ -87,7 +100,7 @@ def judge_section(inputs: Inputs) -> Section:
         for drawn in results.get("drawings", [])
         if (folder / drawn["file"]).is_file()
     )
-    return Section(anchor, title, intro, tables, figures)
+    return Section(anchor, title, intro, tables, (*figures, *_reward_curves(inputs)))
 
 
 def _quality_table(
@@ -198,6 +211,49 @@ def _counts_table(results: Mapping[str, Any]) -> Table:
         if method["counts"]
     )
     return Table("What models answered", ("method", "asked", "invalid", "lost"), rows)
+
+
+def _reinforced_tables(inputs: Inputs) -> list[Table]:
+    """What GRPO on preferences was worth from each start; nothing where the stage judge_rl has not run."""
+    made = _object(inputs.root / "reports/judge_rl/summary.json")
+    if made is None:
+        return []
+    rows = []
+    for key, found in made["starts"].items():
+        for when in ("before", "after", "gain"):
+            values = (estimate(found[when][figure]) for figure in _GAINS)
+            unreadable = _counted(found["counts"].get(when, {}).get("invalid"))
+            rows.append((_STARTS[key], when, *values, MISSING if when == "gain" else unreadable))
+    rest = (MISSING,) * len(_GAINS)
+    for start, (before, after) in PAPER_RL.items():
+        rows.append((f"{_PAPER}: {start}", "before", _percent(before), *rest))
+        rows.append((f"{_PAPER}: {start}", "after", _percent(after), *rest))
+    settings = made["settings"]
+    better = [_STARTS[key] for key, found in made["starts"].items() if found["improved"]]
+    note = (
+        f"GRPO on {number(made['train_pairs'])} pairs of the train places, {settings['steps']} steps of "
+        f"{settings['questions']} clips and {settings['group']} rollouts each, gates ranked against "
+        f"{settings['pairing']} of the other clip. The zero-shot start knows the form of an answer alone. Preference counts "
+        "ties and unscored pairs as wrong where no half credit is given. Gains are clip by clip and pair by pair, with 95 % "
+        "intervals over places; surely better than before at contested pairs (interval above zero): "
+        f"{', '.join(better) or 'neither start'}. {_OTHER}"
+    )
+    head = ("start", "", *_GAINS.values(), "unreadable")
+    return [Table("Reinforced judge (the paper's figure 6)", head, tuple(rows), 2, note)]
+
+
+def _reward_curves(inputs: Inputs) -> list[tuple[str, str]]:
+    """Rewards and unreadable answers by step, as the paper's figure 10 shows rewards."""
+    curves = _object(inputs.root / "reports/judge_rl/curves.json")
+    if curves is None:
+        return []
+    drawn = {
+        f"{_STARTS[key]}: {name}": ([row["step"] for row in rows], [row[name] for row in rows])
+        for key, rows in curves.items()
+        for name in ("reward", "invalid")
+    }
+    caption = "Reinforced judge: reward and share of unreadable answers by step, on train pairs."
+    return [(panels(drawn), caption)]
 
 
 def _data_tables(inputs: Inputs) -> list[Table]:

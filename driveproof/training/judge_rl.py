@@ -21,6 +21,7 @@ from driveproof.judge.score import Reading
 from driveproof.policy.seeds import derive_seed
 from driveproof.rewards.preference import Contest, GateRollout, PreferenceReward, Side
 from driveproof.rewards.reward import Pending
+from driveproof.scene import ImageRef
 from driveproof.training.grpo.task import Opening
 from driveproof.training.judge import JudgeLessons
 from driveproof.training.lessons import Example
@@ -164,6 +165,13 @@ class FormLessons(JudgeLessons):
         """The conversation about one drawn clip with the pictures of another."""
         said, shown = super().example(2 * index, task), super().example(2 * index + 1, task)
         return Example(said.messages, shown.images)
+
+    def images(self) -> list[ImageRef]:
+        """Those that are shown, which few batches keep few."""
+        count = self.steps * self._params.batch_size * self._params.accumulation
+        return sorted(
+            {ref for n in range(count) for ref in self.example(n, "gate").images}, key=str
+        )
 
 
 def _sides(pair: Pair, clips: Mapping[str, Clip], frames: int) -> tuple[Clip, Clip]:

@@ -43,6 +43,42 @@ def test_the_papers_numbers_stand_beside_ours_and_are_marked(tmp_path: Path) -> 
     assert all(len(row) == len(table.head) for table in section.tables for row in table.rows)
 
 
+def test_a_reinforced_judge_stands_beside_its_start_and_the_papers(tmp_path: Path) -> None:
+    built(tmp_path)
+    captions = [table.caption for table in judge_section(read_inputs(tmp_path)).tables]
+    assert not any("Reinforced" in caption for caption in captions)
+    figures = ("strict", "half", "half_all", "auc", "auc_all", "perfect")
+
+    def found(value: float, improved: bool) -> dict[str, object]:
+        one = {"mean": value, "low": value, "high": value, "n": 4, "lost": 0}
+        values = dict.fromkeys(figures, one)
+        counts = {"before": {"invalid": {"count": 3}}, "after": {"invalid": {}}}
+        return {
+            "before": values, "after": values, "gain": values, "counts": counts, "improved": improved,
+        }  # fmt: skip
+
+    summary = {
+        "starts": {"sft": found(0.25, True), "zero_shot": found(0.0, False)},
+        "settings": {"steps": 2, "questions": 4, "group": 8, "pairing": "all"},
+        "train_pairs": 12,
+    }
+    rows = [{"step": 1, "reward": 0.5, "invalid": 0.0}, {"step": 2, "reward": 0.6, "invalid": 0.1}]
+    write_json(tmp_path / "reports/judge_rl/summary.json", summary)
+    write_json(tmp_path / "reports/judge_rl/curves.json", {"sft": rows, "zero_shot": rows})
+    section = judge_section(read_inputs(tmp_path))
+    table = next(t for t in section.tables if "Reinforced judge" in t.caption)
+    assert table.rows[0][:3] == ("SFT", "before", "0.250 [0.250, 0.250] (n 4)")
+    assert table.rows[0][-1] == "3 count"
+    assert [row[1] for row in table.rows] == ["before", "after", "gain"] * 2 + [
+        "before",
+        "after",
+    ] * 2
+    assert ("Paper (other data): SFT", "after", "80.63 %") in [row[:3] for row in table.rows]
+    assert "(interval above zero): SFT." in table.note
+    assert all(len(row) == len(table.head) for row in table.rows)
+    assert any("Reinforced judge" in caption for _, caption in section.figures)
+
+
 def test_chapters_say_what_has_not_been_built(tmp_path: Path) -> None:
     inputs = read_inputs(tmp_path)
     assert judge_section(inputs).missing == "judge_evaluate"

@@ -132,6 +132,8 @@ def test_the_form_is_taught_and_nothing_else(tmp_path: Path) -> None:
     clips, _ = world(tmp_path, "train", 8)
     sft = JudgeSftParams(frames=1, gate_steps=4, score_steps=0)
     lessons = FormLessons(clips, PAPER_THRESHOLDS, sft, 0)
+    shown = {ref for n in range(4 * 16) for ref in lessons.lesson(n, n // 16).images}
+    assert lessons.images() == sorted(shown, key=str)
     seen = Counter()
     for index in range(300):
         example = lessons.lesson(index, index % 4)
