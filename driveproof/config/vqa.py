@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -30,19 +30,19 @@ class VqaSftParams(TuningParams):
     Attributes
     ----------
     modes
-        What models are shown, a model each: a list of actors in words, or the picture of the front camera.
+        What models are shown, a model each: a list of actors in words (``text``), or the picture of the front camera
+        (``camera``); and how many batches each is trained with.
     questions
         Numbers of the questions that are taught: the action in keys (50) and in words (43), and what the paper's example
         of reasoning asks before.
     focus_share
         Share of the lessons that are about question 50, whose answer drives; the others share the rest evenly.
     balance, standing_balance
-        0 draws every kind of answer equally often, 1 as often as it was recorded; the second where the ego stands.
+        0 draws every kind of answer to question 50 equally often, 1 as often as it was recorded; the second where the ego
+        stands. Other questions are answered as often as recorded.
     other_speed_share, other_speed_every
         Share of the lessons that depend on the ego's speed in which it is not the recorded one and the expert is asked
         anew; of every so many moments.
-    steps
-        Batches.
     every
         Every so many moments of a clip are taught.
     workers
@@ -50,14 +50,15 @@ class VqaSftParams(TuningParams):
     """
 
     tiny: TinyParams = TinyParams(hidden=96, layers=3, vision_hidden=32, vision_layers=1)
-    modes: tuple[Shown, ...] = Field(default=("text", "camera"), min_length=1)
+    modes: dict[Shown, Annotated[int, Field(ge=1)]] = Field(
+        default={"text": 500, "camera": 320}, min_length=1
+    )
     questions: tuple[int, ...] = Field(default=(50, 43, 8, 13, 47, 24, 7, 15, 19), min_length=1)
-    focus_share: float = Field(default=0.5, ge=0, le=1)
+    focus_share: float = Field(default=0.4, ge=0, le=1)
     balance: float = Field(default=0.8, ge=0, le=1)
     standing_balance: float = Field(default=0.5, ge=0, le=1)
     other_speed_share: float = Field(default=0.5, ge=0, le=1)
-    other_speed_every: int = Field(default=3, ge=1)
-    steps: int = Field(default=300, ge=1)
+    other_speed_every: int = Field(default=4, ge=1)
     every: int = Field(default=1, ge=1)
     workers: int = Field(default=2, ge=1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -58,7 +58,7 @@ class VqaLessons:
     """Lessons from recorded moments; lesson ``i`` depends on seed and ``i`` alone.
 
     The expert of recorded clips mostly keeps its lane, and when it stands it mostly waits, so that a model would learn
-    that who stands goes on standing. Answers are therefore drawn by what they say: a kind of answer that makes up a
+    that who stands goes on standing. Keys are therefore drawn by what they say: a kind of answer that makes up a
     share p of the recordings makes up a share proportional to p ** ``balance`` of the lessons, and where the ego stands
     to p ** ``standing_balance``; standing and moving egos keep their shares. And ``other_speed_share`` of the lessons
     come from ``imagined`` moments, as far as a question has any.
@@ -98,7 +98,8 @@ class VqaLessons:
     @property
     def steps(self) -> int:
         """Batches."""
-        return self._params.steps
+        steps: Mapping[Any, int] = self._params.modes
+        return steps[self._mode.shown.value]
 
     @property
     def taught(self) -> tuple[int, ...]:
@@ -185,8 +186,8 @@ def _kind(moment: Moment, answer: Answer) -> tuple[Any, ...]:
 class _Kinds:
     """Lessons about one question by kinds of answers, and how often each kind is drawn."""
 
-    def __init__(self, params: VqaSftParams) -> None:
-        self._params = params
+    def __init__(self, standing_balance: float, balance: float) -> None:
+        self._balances = standing_balance, balance
         self._kinds: dict[tuple[Any, ...], list[_Lesson]] = defaultdict(list)
 
     def add(self, lesson: _Lesson) -> None:
@@ -203,7 +204,7 @@ class _Kinds:
         counts = np.array([len(group) for group in self._groups], dtype=np.float64)
         stands = np.array([kind[0] for kind in self._kinds])
         weights = np.zeros_like(counts)
-        balances = ((stands, self._params.standing_balance), (~stands, self._params.balance))
+        balances = ((stands, self._balances[0]), (~stands, self._balances[1]))
         for chosen, balance in balances:
             if chosen.any():
                 evened = counts[chosen] ** balance
@@ -225,11 +226,13 @@ class _Kinds:
 
 def _course(moments: Sequence[Moment], params: VqaSftParams, write: Sentences) -> dict[int, _Kinds]:
     """The lessons about each question that is taught, by number."""
+    evened = _Kinds(params.standing_balance, params.balance)
     found: dict[int, _Kinds] = {}
     for moment in moments:
         for row in moment.rows:
             if row.key.number in params.questions:
-                kinds = found.setdefault(row.key.number, _Kinds(params))
+                number = row.key.number
+                kinds = found.setdefault(number, evened if number == KEYS else _Kinds(1.0, 1.0))
                 kinds.add(_Lesson(moment, row, _text(row, write)))
     return {number: found[number] for number in sorted(found)}
 

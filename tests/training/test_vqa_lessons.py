@@ -36,7 +36,7 @@ TINY = TinyParams(hidden=32, layers=1, heads=2, vision_hidden=16, vision_layers=
 
 def params(**changes: object) -> VqaSftParams:
     settings = {
-        "tiny": TINY, "steps": 60, "batch_size": 8, "precision": "fp32", "questions": (50, 8),
+        "tiny": TINY, "modes": {"text": 60, "camera": 60}, "batch_size": 8, "precision": "fp32", "questions": (50, 8),
         "learning_rate": 0.01, "matrix_learning_rate": 0.04, **changes,
     }  # fmt: skip
     return VqaSftParams.model_validate(settings)
@@ -212,7 +212,7 @@ def test_clips_of_a_split(tmp_path: Path) -> None:
 def test_a_small_model_learns_and_says_how_it_is_asked(tmp_path: Path) -> None:
     """Slow: accelerate, fast: decelerate; asked in another manner it is refused."""
     folder = tmp_path / "text"
-    report = train(lessons(steps=120), params(steps=120), 0, folder)
+    report = train(lessons(modes={"text": 120}), params(), 0, folder)
     assert report["curve"][-1]["loss"] < 0.3 * report["curve"][0]["loss"]
     manner = read_json(folder / "driveproof.json")
     assert mode_from_json(manner["mode"]) == TEXT
