@@ -18,6 +18,8 @@ from typing import IO
 
 from driveproof.sim.client.failures import SimulatorUnreachable
 
+START_S = 300.0
+"""Seconds that a start may take: a fresh checkout compiles the engine first. A server that ends is noticed at once."""
 HOST = "127.0.0.1"
 PORTS = range(20_000, 32_000, 4)
 """Below the ports that systems give to outgoing connections."""
@@ -110,7 +112,7 @@ def start_server(
     port: int = 0,
     seed: int = 0,
     command: Sequence[str] | None = None,
-    timeout_s: float = 60.0,
+    timeout_s: float = START_S,
 ) -> ServerHandle:
     """Start the embedded server, or any command of a CARLA server, and wait until it listens.
 

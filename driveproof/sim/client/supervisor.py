@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 
 from driveproof.sim.client.failures import ServerLost, SimulatorUnreachable
 from driveproof.sim.client.isolated import Errand, run_child
-from driveproof.sim.client.server import ServerHandle, start_server
+from driveproof.sim.client.server import START_S, ServerHandle, start_server
 from driveproof.sim.client.session import Session
 
 Result = TypeVar("Result")
@@ -47,7 +47,7 @@ class Supervisor:
         command: Sequence[str] | None = None,
         hang_s: float = HANG_S,
         recycle_after: int | None = None,
-        start_s: float = 60.0,
+        start_s: float = START_S,
     ) -> None:
         self._town, self._seed, self._command = town, seed, command
         self._hang_s, self._recycle_after, self._start_s = hang_s, recycle_after, start_s
