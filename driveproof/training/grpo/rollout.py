@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 from driveproof.errors import BadInput
 from driveproof.prompts.messages import text_message
@@ -38,6 +38,15 @@ class Conversations:
     mask: list[list[int]]
     logprobs: list[list[float]] | None
     replies: list[list[str]]
+
+    @classmethod
+    def begin(cls, prompt_ids: list[list[int]]) -> Self:
+        """Nobody has said anything yet."""
+
+        def none() -> list[list[Any]]:
+            return [[] for _ in prompt_ids]
+
+        return cls(prompt_ids, none(), none(), none(), none())
 
     def contexts(self) -> list[list[int]]:
         """All tokens so far."""
@@ -142,10 +151,7 @@ class RolloutRunner:
     ) -> Conversations:
         interaction = self._task.interaction
         prompt_ids, images, fields = tokenize(trainer, prompts)
-        n = len(prompt_ids)
-        talk = Conversations(
-            prompt_ids, [[] for _ in range(n)], [[] for _ in range(n)], [], [[] for _ in range(n)]
-        )
+        talk = Conversations.begin(prompt_ids)
         for turn in range(interaction.turns):
             if turn:
                 self._answer(talk, numbers)

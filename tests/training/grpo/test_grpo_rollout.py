@@ -25,8 +25,14 @@ class Scripted:
     """The private side of a trainer, with given answers in place of a model; it keeps what it was asked."""
 
     def __init__(
-        self, processor: Any, answers: Sequence[Sequence[str]], *, ends: bool = True
+        self,
+        processor: Any,
+        answers: Sequence[Sequence[str]],
+        *,
+        ends: bool = True,
+        tells: bool = False,
     ) -> None:
+        self._tells = tells
         self._tokenizer, self._answers = processor.tokenizer, list(answers)
         self._processor, self._ends = processor, ends
         self.contexts: list[list[str]] = []
@@ -45,14 +51,15 @@ class Scripted:
 
     def _generate_single_turn(
         self, ids: Any, images: Any, fields: dict[str, Any], repeats: int
-    ) -> tuple[list[list[int]], None]:
+    ) -> tuple[list[list[int]], list[list[float]] | None]:
         assert [len(row) for row in ids] == [len(row) for row in fields["mm_token_type_ids"]]
         self.contexts.append(self._tokenizer.batch_decode(ids))
         texts = self._answers.pop(0)
         said = [self._tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
         if not self._ends:  # a model that never stops: as many tokens as it may
             return [(row * self.limit)[: self.limit] for row in said], None
-        return [[*row, self._tokenizer.eos_token_id] for row in said], None
+        ended = [[*row, self._tokenizer.eos_token_id] for row in said]
+        return ended, [[-0.5] * len(row) for row in ended] if self._tells else None
 
 
 def play(arena: Arena, practice: McqTask, answers: list[list[str]], **kind: Any) -> Any:
@@ -132,6 +139,14 @@ def test_only_the_policy_s_own_tokens_are_in_the_loss(arena: Arena) -> None:
         )
     assert out["logprobs"] is None
     assert runner.batch.lengths == [sum(mask) for mask in out["env_mask"]]
+
+
+def test_log_probabilities_of_the_generator_stand_at_its_own_tokens(arena: Arena) -> None:
+    """As vLLM tells them, for TRL's importance correction."""
+    answers = [["stop", "keep"], ["FINAL_CHOICE: A"] * 2]
+    out, *_ = play(arena, task(arena), answers, tells=True)
+    for mask, scores in zip(out["env_mask"], out["logprobs"], strict=True):
+        assert scores == [-0.5 * own for own in mask]
 
 
 def test_a_turn_that_ran_into_its_limit_is_ended_by_the_environment(arena: Arena) -> None:
