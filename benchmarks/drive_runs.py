@@ -21,30 +21,48 @@ from rich.console import Console
 
 from driveproof.drive.begin import begin_run
 from driveproof.drive.campaign import disagreements, disturbed
-from driveproof.drive.plan import DriveSettings, Record
+from driveproof.drive.plan import DriveSettings
 from driveproof.drive.rundir import RunDirectory
 from driveproof.drive.runner import Care, drive
 from driveproof.drive.suite import staged_routes
 from driveproof.files import write_json
-from driveproof.sim.routes import write_routes
-from driveproof.sim.scenarios import SCENARIOS
+from driveproof.maps import load_town
+from driveproof.sim.drivers import Roads
+from driveproof.sim.routes import RouteSpec, write_routes
+from driveproof.sim.scenarios import SCENARIOS, Places
 
-TOWNS = ("Town01", "Town03")
-POLICY = "random"
+TOWNS = ("Town01", "Town02", "Town03")
+STEADY, EXPERT = "constant_velocity:8", "expert"
+LENGTH_M = 60.0
 
 app = typer.Typer()
 
 
-def write_suite(path: Path, count: int) -> None:
-    """Short routes of as many scenarios in two towns."""
+def straight_routes(count: int) -> list[RouteSpec]:
+    """Straight pieces of road without anybody: eight seconds each at 8 m/s."""
+    roads = [Roads(load_town(town)) for town in TOWNS]
+    routes = []
+    for number in range(count):
+        here = roads[number % len(roads)]
+        run = Places(here, np.random.default_rng(number)).run(LENGTH_M + 10.0)
+        arcs = np.arange(1.0, LENGTH_M, 2.0)
+        heights = np.interp(arcs, run.line.arc, run.z)
+        positions = np.column_stack([run.line.at(arcs), heights])
+        routes.append(RouteSpec(str(number + 1), here.town.name, positions))
+    return routes
+
+
+def scenario_routes(count: int) -> list[RouteSpec]:
+    """Short routes of as many scenarios."""
     names = [name for name, kind in SCENARIOS.items() if kind.towns[0] in TOWNS]
-    write_routes(staged_routes(names[:count], towns=TOWNS, longest_m=80.0), path)
+    return staged_routes(names[:count], towns=TOWNS)
 
 
-def undisturbed(out: Path, suite: Path, workers: int) -> tuple[RunDirectory, float]:
+def undisturbed(
+    out: Path, suite: Path, policy: str, workers: int = 1
+) -> tuple[RunDirectory, float]:
     """A run without trouble, and its seconds."""
-    settings = DriveSettings(record=Record.DECISIONS)
-    run = begin_run(out, suite, POLICY, settings)
+    run = begin_run(out, suite, policy, DriveSettings())
     began = time.monotonic()
     drive(run, [None] * workers, Care())
     return run, time.monotonic() - began
@@ -61,10 +79,10 @@ def kills(
     """Kill simulators, model servers, episodes and the run itself at random moments."""
     with tempfile.TemporaryDirectory() as folder:
         suite = Path(folder) / "suite.xml"
-        write_suite(suite, routes)
-        reference, seconds = undisturbed(Path(folder) / "reference", suite, 1)
+        write_routes(straight_routes(routes), suite)
+        reference, seconds = undisturbed(Path(folder) / "reference", suite, STEADY)
         target = Path(folder) / "run"
-        words = ["--serve", POLICY, "--suite", str(suite), "--out", str(target)]
+        words = ["--serve", STEADY, "--suite", str(suite), "--out", str(target)]
         words += ["--attempts", str(kills + 1)]
         campaign = disturbed(words, kills, seed, (1.0, longest_s))
         run = RunDirectory(target)
@@ -96,9 +114,9 @@ def workers(
     """Drive the same routes with one embedded server and with two."""
     with tempfile.TemporaryDirectory() as folder:
         suite = Path(folder) / "suite.xml"
-        write_suite(suite, routes)
-        one, alone = undisturbed(Path(folder) / "one", suite, 1)
-        two, together = undisturbed(Path(folder) / "two", suite, 2)
+        write_routes(scenario_routes(routes), suite)
+        one, alone = undisturbed(Path(folder) / "one", suite, EXPERT)
+        two, together = undisturbed(Path(folder) / "two", suite, EXPERT, workers=2)
         report = {
             "routes": routes,
             "one_worker_s": round(alone, 1),
