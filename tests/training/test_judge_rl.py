@@ -157,7 +157,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, JudgeRl]:
     sft = JudgeSftParams.model_validate(
         {
             "tiny": TINY,
-            "gate_steps": 40,
+            "gate_steps": 80,
             "score_steps": 0,
             "log_every": 1,
             "batch_size": 8,
