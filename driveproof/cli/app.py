@@ -25,6 +25,7 @@ GROUPS = (
     "codebook",
     "mcq",
     "rubrics",
+    "distill",
     "human",
     "judge",
     "policy",

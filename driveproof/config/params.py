@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from driveproof.config.base import Section, Seed
 from driveproof.config.codebook import CodebookParams
 from driveproof.config.collect import CollectParams
+from driveproof.config.distill import DistillParams
 from driveproof.config.drive import DriveParams
 from driveproof.config.evaluate import EvaluateParams
 from driveproof.config.grpo import GrpoParams
@@ -54,6 +55,7 @@ class Params(Section):
     validate_: ValidateParams = Field(default=ValidateParams(), alias="validate")
     sft: SftParams = SftParams()
     grpo: GrpoParams = GrpoParams()
+    distill: DistillParams = DistillParams()
     launch: LaunchParams = LaunchParams()
     evaluate: EvaluateParams = EvaluateParams()
     judge: JudgeParams = JudgeParams()

@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 
 from driveproof.errors import BadInput
 from driveproof.files import atomic_path, read_json, write_json
-from driveproof.training.processes import is_first
+from driveproof.training.processes import is_first, sharding
 
 if TYPE_CHECKING:
     import torch
@@ -80,7 +80,7 @@ def claim(directory: str | Path, identity: str) -> Path | None:
     Every process calls this before any of them trains. The mark of a run is written after the folder was emptied, so
     whoever finds it finds the run's own checkpoints or none.
     """
-    directory = Path(directory)
+    directory, identity = Path(directory), identity + sharding()
     if is_first() and not belongs(directory, identity):
         shutil.rmtree(directory)
         belongs(directory, identity)

@@ -267,7 +267,7 @@ def _trainers(params: Params, kind: Kind, names: Mapping[str, str]) -> list[Comm
     launch = params.launch
     environment = dict(launch.environment)
     if launch.device == "cpu":
-        environment["TORCH_EXTENSIONS_DIR"] = f"{launch.cache}/extensions"
+        environment.setdefault("TORCH_EXTENSIONS_DIR", f"{launch.cache}/extensions")
     elif _training_gpus(params, kind) < launch.gpus:
         environment["CUDA_VISIBLE_DEVICES"] = _devices(0, _training_gpus(params, kind))
     return [

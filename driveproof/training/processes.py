@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from driveproof.errors import BadInput
+from driveproof.files import read_json
 
 
 def world() -> int:
@@ -23,6 +24,17 @@ def is_first() -> bool:
 def uses_deepspeed() -> bool:
     """Whether accelerate was told to use DeepSpeed."""
     return os.environ.get("ACCELERATE_USE_DEEPSPEED", "false").lower() == "true"
+
+
+def sharding() -> str:
+    """How a state is cut into pieces, which a checkpoint must agree with; "" in one process."""
+    if world() == 1:
+        return ""
+    stage = 0
+    settings = os.environ.get("ACCELERATE_DEEPSPEED_CONFIG_FILE")
+    if uses_deepspeed() and settings:
+        stage = read_json(settings)["zero_optimization"]["stage"]
+    return f"{world()} processes, ZeRO {stage}"
 
 
 def placement(gpu: bool) -> dict[str, Any]:

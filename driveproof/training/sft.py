@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils.data import Dataset, SequentialSampler
-from transformers import Trainer, TrainerCallback, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from driveproof.config.sft import TuningParams
 from driveproof.errors import BadInput
@@ -268,7 +268,10 @@ class _SftTrainer(SafeCheckpoints, Trainer):
         parent: Any = super()
         parent.__init__(**arguments)
         self._params = params
+        self.remove_callback(PrinterCallback)
         self._spread = self.args.world_size > 1
+        # the trainer counts the supervised tokens of a step, over all passes and processes
+        self.model_accepts_loss_kwargs = self._spread or self.args.gradient_accumulation_steps > 1
         if self._spread:
             # Whatever wraps the model (ZeRO, DDP) has to see the pass, so the loss becomes the model's own.
             trained: Any = self.model

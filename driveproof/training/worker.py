@@ -5,6 +5,7 @@ Every process reads the same data; the first alone reports and writes.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -122,6 +123,7 @@ def _grpo(job: Job, params: Params) -> Mapping[str, Any]:
     from driveproof.rewards import read_rubrics
     from driveproof.training.examples import prompt_style
     from driveproof.training.grpo.variant import Known, Plan, seeds_of, train_one
+    from driveproof.training.processes import is_first
 
     plan = Plan(
         job.variant,
@@ -139,14 +141,17 @@ def _grpo(job: Job, params: Params) -> Mapping[str, Any]:
     items = read_items(Path(job.items))
     rubrics = read_rubrics(params.grpo.rubrics) if plan.variant.reward == "rubric" else {}
     facts = read_facts(Path(job.scenes), {item.record_key for item in items})
+    scratch = Path(job.scratch) / job.name
     trained = train_one(
         plan,
         Known(items, facts, rubrics),
         seeds[job.number],
         job.model,
-        Path(job.scratch) / job.name,
+        scratch,
         lambda step, figures: _say(step, params.grpo.steps, figures["reward"]),
     )
+    if is_first():
+        shutil.rmtree(scratch)
     return {"curves": trained.curves, "samples": trained.samples}
 
 
