@@ -39,12 +39,15 @@ VARIANTS = {
 
 
 class LoraParams(Section):
-    """Low-rank adapters in place of full weights; rank 0: none."""
+    """Low-rank adapters on the named matrices in place of full weights; rank 0: none."""
 
     rank: int = Field(default=0, ge=0)
     alpha: int = Field(default=32, ge=1)
     dropout: float = Field(default=0.0, ge=0, lt=1)
-    targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj")
+    targets: tuple[str, ...] = (
+        *("q_proj", "k_proj", "v_proj", "o_proj"),
+        *("gate_proj", "up_proj", "down_proj"),
+    )
 
 
 class VllmParams(Section):

@@ -108,6 +108,7 @@ def lora_config(lora: LoraParams) -> Any:
         lora_alpha=lora.alpha,
         lora_dropout=lora.dropout,
         target_modules=list(lora.targets),
+        exclude_modules=r".*(visual|vision_tower).*",  # whose matrices may have the same names
         task_type="CAUSAL_LM",
     )
 
