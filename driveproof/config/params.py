@@ -18,8 +18,8 @@ from driveproof.config.evaluate import EvaluateParams
 from driveproof.config.grpo import GrpoParams
 from driveproof.config.humans import HumansParams
 from driveproof.config.judge import JudgeEvaluateParams, JudgeParams, JudgeSftParams
-from driveproof.config.launch import LaunchParams
 from driveproof.config.judge_rl import JudgeRlParams
+from driveproof.config.launch import LaunchParams
 from driveproof.config.mcq import McqParams
 from driveproof.config.promote import PromoteParams
 from driveproof.config.publish import PublishParams
