@@ -12,14 +12,15 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil  # type: ignore[import-untyped]
 
-from driveproof.drive.rundir import RunDirectory
+from driveproof.drive.notes import HEARTBEAT_FILE
+from driveproof.drive.rundir import ATTEMPT, RunDirectory
 from driveproof.drive.states import RouteStatus
 from driveproof.evaluation.driving.records import read_record
 
@@ -27,6 +28,7 @@ PATIENCE_S = 3600.0
 ENDED = (0, 1)
 """Exit codes of a run that is over; with any other it is started again."""
 TRIES = 3
+LOOK_S = 0.1
 RELAXED = ("system_s",)
 """Wall-clock in a record: the only thing that may differ."""
 _KINDS = {"simulator": ("sim", "serve"), "model_server": ("policy", "serve")}
@@ -58,7 +60,7 @@ class Campaign:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return asdict(self)
+        return {**vars(self), "kills": dict(sorted(self.kills.items()))}
 
 
 def disturbed(
@@ -75,7 +77,7 @@ def disturbed(
     kills
         How many; fewer if the run is over before.
     pause_s
-        Shortest and longest time between two.
+        Shortest and longest time from one, or from the begin of an episode after it, to the next.
     """
     rng = np.random.default_rng(seed)
     campaign = Campaign()
@@ -90,6 +92,8 @@ def disturbed(
                 run = _start(words, campaign)
             if time.monotonic() - began > PATIENCE_S:
                 raise TimeoutError("the campaign does not end")
+            if campaign.kills.total() < kills:
+                _await_episode(run, Path(words[list(words).index("--out") + 1]))
             _sleep(run, float(rng.uniform(*pause_s)))
             if run.poll() is None and campaign.kills.total() < kills:
                 tree = _tree(run.pid)
@@ -129,6 +133,12 @@ def _start(words: Sequence[str], campaign: Campaign) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
+
+
+def _await_episode(run: subprocess.Popen[bytes], out: Path) -> None:
+    """Wait until an episode is under way: who kills a run that only begins again proves nothing."""
+    while run.poll() is None and not list(out.glob(f"routes/*/{ATTEMPT}/{HEARTBEAT_FILE}")):
+        time.sleep(LOOK_S)
 
 
 def _sleep(run: subprocess.Popen[bytes], seconds: float) -> None:
