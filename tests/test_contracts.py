@@ -88,9 +88,11 @@ def test_every_stage_has_one_word(root, pipeline) -> None:
             assert any(out == f or out.startswith(f"{f}/") for f in folders), (name, out)
 
 
-def test_the_variants_of_grpo_are_those_of_its_section(root, pipeline) -> None:
+def test_the_variants_that_grpo_builds_are_in_its_section(root, pipeline) -> None:
     variants = load_params(root / "params.yaml").grpo.variants
-    assert pipeline["grpo"]["matrix"] == {"variant": list(variants)}
+    built = pipeline["grpo"]["matrix"]["variant"]
+    assert set(built) <= set(variants)
+    assert len(built) == len(set(built))
 
 
 def test_stages_watch_only_sections_that_they_read(root, pipeline) -> None:
