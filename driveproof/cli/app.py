@@ -26,6 +26,7 @@ GROUPS = (
     "mcq",
     "rubrics",
     "distill",
+    "trajectory_tokens",
     "human",
     "judge",
     "policy",
@@ -66,7 +67,8 @@ def _root(
 
 def _assemble() -> None:
     for name in GROUPS:
-        app.add_typer(importlib.import_module(f"driveproof.cli.{name}").app, name=name)
+        group = importlib.import_module(f"driveproof.cli.{name}").app
+        app.add_typer(group, name=name.replace("_", "-"))
     for name in COMMANDS:
         app.command(name)(importlib.import_module(f"driveproof.cli.{name}").command)
 

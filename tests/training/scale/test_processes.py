@@ -84,7 +84,7 @@ def launch(folder: Path, *arguments: str) -> str:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
@@ -140,7 +140,7 @@ def test_two_processes_reinforce_with_sharded_weights(world: Path) -> None:
         env={**os.environ, **command.environment},
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -40,7 +40,7 @@ def start(folder: Path, name: str) -> subprocess.Popen[str]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, float]]]:
     """The folder of an unbroken run, and its curve."""
     folder = tmp_path_factory.mktemp("resume")
-    said = start(folder, "whole").communicate(timeout=400)[0]
+    said = start(folder, "whole").communicate(timeout=900)[0]
     return folder, json.loads(said.splitlines()[-1])
 
 
@@ -63,7 +63,7 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     assert not (folder / name).exists()
     kept = [path for path in (folder / f"{name}.s").rglob("*") if path.is_file()]
     assert not [path for path in kept if path.suffix in (".pt", ".pth", ".bin", ".pkl")]
-    said = start(folder, name).communicate(timeout=400)[0].splitlines()
+    said = start(folder, name).communicate(timeout=900)[0].splitlines()
     assert json.loads(said[-1]) == curve
     # it did not begin anew, unless there was nothing to go on from
     assert ("step 1" in said) == (last < 3)
