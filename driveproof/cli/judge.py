@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from driveproof.cli.judge_drive import drive
 from driveproof.cli.judge_labels import agree, label, prefer, sweep
 from driveproof.cli.judge_windows import mine
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from driveproof.judge import Gates, Verdict
 
 app = typer.Typer(help="Judge driving by rules that a model gates.", no_args_is_help=True)
-for command in (mine, label, agree, prefer, sweep):
+for command in (mine, label, agree, prefer, sweep, drive):
     app.command()(command)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -6,24 +6,26 @@ the log's own picture where it has one; without a calibration of its camera no t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from driveproof.errors import UserError
+from driveproof.geometry.arrays import Float
 from driveproof.judge.bev import draw_bev
 from driveproof.judge.clips import Clip
 from driveproof.judge.criteria import UNASKED, criteria_of
 from driveproof.judge.frames import AHEAD_S, Course, FrameStyle, beside, frame_times
 from driveproof.maps import TownMap
-from driveproof.rules import VehicleShape, score_plans
+from driveproof.rules import VehicleShape, World, score_plans
 from driveproof.rules.reference import reference_plan
-from driveproof.rules.scenes import world_of
+from driveproof.rules.scenes import plans_in, world_of
 from driveproof.rules.variants import Variant
 from driveproof.scene import HISTORY_TIMES, ImageStore, Scene
 from driveproof.scene.images import Pixels
 from driveproof.scene.log_map import LogMap
+from driveproof.scene.types import STEP_S
 
 EVERY_S = 2.0
 """Seconds between windows of one drive."""
@@ -59,6 +61,60 @@ def every(scenes: Iterable[Scene], seconds: float = EVERY_S) -> Iterator[Scene]:
             yield scene
 
 
+def judged(
+    scene: Scene,
+    around: Surroundings,
+    plans: Float | None = None,
+    *,
+    variant: Variant = "navsim",
+    later: Sequence[Scene] = (),
+) -> tuple[list[Clip], World]:
+    """Trajectories of a scene as clips without label and frames, and the world that they were judged in.
+
+    Parameters
+    ----------
+    plans
+        Poses ``[N, 10, 3]`` of the rear axle at ``FUTURE_TIMES``, scene's frame; None is the logged driver alone.
+    later
+        Scenes of the same drive at later moments, from which the further states of lights are taken.
+
+    Raises
+    ------
+    ValueError
+        If there are plans, and the scene's poses do not follow the rear axle.
+    """
+    if plans is not None and not around.rear_axle:
+        raise ValueError("plans are of the rear axle, and the scene is not")
+    made = world_of(
+        scene,
+        around.town,
+        shape=around.shape,
+        rear_axle=around.rear_axle,
+        later=later,
+        log_map=around.log_map,
+    )
+    world = made.world
+    driven = made.human[None] if plans is None else plans_in(world, plans, STEP_S)
+    reference = reference_plan(world) if len(world.roads.route) else None
+    scores = score_plans(world, driven, reference=reference, variant=variant)
+    clips = []
+    for n in range(len(driven)):
+        row = scores.row(n)
+        clip = Clip(
+            key=scene.record_key if plans is None else f"{scene.record_key}/{n}",
+            setting=scene.record_key,
+            place=scene.scene_key,
+            split="",
+            plan=scene.future if plans is None else plans[n],
+            size=(world.shape.length, world.shape.width),
+            rules={code: row[code] for code in scores.rules},
+            epdms=row["EPDMS_raw"],
+            topic=scene.situation,
+        )
+        clips.append(clip)
+    return clips, world
+
+
 def window(
     scene: Scene,
     around: Surroundings,
@@ -67,28 +123,14 @@ def window(
     variant: Variant = "navsim",
 ) -> tuple[Clip, list[Pixels]]:
     """The logged driver of a scene as a clip without label, and its frames."""
-    made = world_of(
-        scene,
-        around.town,
-        shape=around.shape,
-        rear_axle=around.rear_axle,
-        log_map=around.log_map,
-    )
-    world = made.world
-    reference = reference_plan(world) if len(world.roads.route) else None
-    scores = score_plans(world, made.human[None], reference=reference, variant=variant)
-    row = scores.row(0)
-    clip = Clip(
-        key=scene.record_key,
-        setting=scene.record_key,
-        place=scene.scene_key,
-        split="",
-        plan=scene.future,
-        size=(world.shape.length, world.shape.width),
-        rules={code: row[code] for code in scores.rules},
-        epdms=row["EPDMS_raw"],
-        topic=scene.situation,
-    )
+    (clip,), world = judged(scene, around, variant=variant)
+    return clip, logged_frames(scene, around, world, style, store)
+
+
+def logged_frames(
+    scene: Scene, around: Surroundings, world: World, style: FrameStyle, store: ImageStore
+) -> list[Pixels]:
+    """The frames of the logged driver, with the log's own front pictures."""
     course = Course.of(scene, scene.future)
     # the picture is drawn around the point that the poses follow
     drawn = world.shape if around.rear_axle else replace(world.shape, rear_axle_to_center=0.0)
@@ -99,7 +141,7 @@ def window(
         above = draw_bev(world.roads, scene.agents, time, ego, following, drawn, style.bev)
         front = _picture(scene, n, store, style)
         frames.append(beside(front, above))
-    return clip, frames
+    return frames
 
 
 def _picture(scene: Scene, index: int, store: ImageStore, style: FrameStyle) -> Pixels:
