@@ -54,11 +54,11 @@ class VqaSftParams(TuningParams):
         default={"text": 500, "camera": 320}, min_length=1
     )
     questions: tuple[int, ...] = Field(default=(50, 43, 8, 13, 47, 24, 7, 15, 19), min_length=1)
-    focus_share: float = Field(default=0.4, ge=0, le=1)
+    focus_share: float = Field(default=0.5, ge=0, le=1)
     balance: float = Field(default=0.8, ge=0, le=1)
-    standing_balance: float = Field(default=0.5, ge=0, le=1)
+    standing_balance: float = Field(default=0.2, ge=0, le=1)
     other_speed_share: float = Field(default=0.5, ge=0, le=1)
-    other_speed_every: int = Field(default=4, ge=1)
+    other_speed_every: int = Field(default=3, ge=1)
     every: int = Field(default=1, ge=1)
     workers: int = Field(default=2, ge=1)
 
