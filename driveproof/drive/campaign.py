@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -137,8 +138,18 @@ def _start(words: Sequence[str], campaign: Campaign) -> subprocess.Popen[bytes]:
 
 def _await_episode(run: subprocess.Popen[bytes], out: Path) -> None:
     """Wait until an episode is under way: who kills a run that only begins again proves nothing."""
-    while run.poll() is None and not list(out.glob(f"routes/*/{ATTEMPT}/{HEARTBEAT_FILE}")):
+    since = time.time()
+    while run.poll() is None and not _beats(out, since):
         time.sleep(LOOK_S)
+
+
+def _beats(out: Path, since: float) -> bool:
+    """Whether an episode has given a sign of life since then; that of a dead one lies about."""
+    for beat in out.glob(f"routes/*/{ATTEMPT}/{HEARTBEAT_FILE}"):
+        with suppress(FileNotFoundError):
+            if beat.stat().st_mtime > since:
+                return True
+    return False
 
 
 def _sleep(run: subprocess.Popen[bytes], seconds: float) -> None:
