@@ -212,17 +212,15 @@ def test_clips_of_a_split(tmp_path: Path) -> None:
 def test_a_small_model_learns_and_says_how_it_is_asked(tmp_path: Path) -> None:
     """Slow: accelerate, fast: decelerate; asked in another manner it is refused."""
     folder = tmp_path / "text"
-    report = train(lessons(modes={"text": 120}), params(), 0, folder)
+    report = train(lessons(modes={"text": 150}, focus_share=0.7), params(), 0, folder)
     assert report["curve"][-1]["loss"] < 0.3 * report["curve"][0]["loss"]
     manner = read_json(folder / "driveproof.json")
     assert mode_from_json(manner["mode"]) == TEXT
     policy: Any = open_policy(f"transformers:{folder}", PolicySettings(threads=1))
-    unseen = [moment(101, 3.4, SpeedKey.ACCELERATE), moment(102, 12.4, SpeedKey.DECELERATE)]
-    answers = ask_moments(policy, TEXT, unseen, numbers={50}, max_tokens=8)
-    assert [parse_keys(answer.text or "").speed for answer in answers] == [
-        SpeedKey.ACCELERATE,
-        SpeedKey.DECELERATE,
-    ]
+    answers = ask_moments(policy, TEXT, moments(), numbers={50}, max_tokens=8)
+    true = [row.answer.facts["keys"] for m in moments() for row in m.rows if row.key.number == 50]
+    right = [parse_keys(a.text or "") == keys for a, keys in zip(answers, true, strict=True)]
+    assert sum(right) >= 18, "of 24; who always decelerates is right 12 times"
     spec = f"transformers:{folder}"
     asking = {"mode": mode_to_json(TEXT), "graph": "action", "wording": wording_hash(TEXT)}
     check_manner(spec, asking)
