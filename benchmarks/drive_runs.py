@@ -74,7 +74,7 @@ def kills(
     kills: Annotated[int, typer.Option(min=1)] = 60,
     routes: Annotated[int, typer.Option(min=1)] = 20,
     seed: Annotated[int, typer.Option(min=0)] = 0,
-    longest_s: Annotated[float, typer.Option(help="Longest pause between two kills.")] = 6.0,
+    longest_s: Annotated[float, typer.Option(help="Longest pause before a kill.")] = 1.2,
 ) -> None:
     """Kill simulators, model servers, episodes and the run itself at random moments."""
     with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +84,7 @@ def kills(
         target = Path(folder) / "run"
         words = ["--serve", STEADY, "--suite", str(suite), "--out", str(target)]
         words += ["--attempts", str(kills + 1)]
-        campaign = disturbed(words, kills, seed, (1.0, longest_s))
+        campaign = disturbed(words, kills, seed, (0.0, longest_s))
         run = RunDirectory(target)
         found = disagreements(run, reference)
         states = [status.state.value for _, status in run.statuses()]

@@ -68,7 +68,7 @@ def disturbed(
     words: Sequence[str],
     kills: int,
     seed: int = 0,
-    pause_s: tuple[float, float] = (1.0, 8.0),
+    pause_s: tuple[float, float] = (0.0, 4.0),
     what: Sequence[str] = ("simulator", "model_server", "episode", "runner"),
 ) -> Campaign:
     """Run ``driveproof drive`` with ``words`` to its end, and kill parts of it on the way.
