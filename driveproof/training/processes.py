@@ -86,11 +86,17 @@ def check_optimizer(name: str, field: str) -> None:
 def whole_state(trainer: Any) -> Any:
     """The weights of the whole model on the first process, gathered from all; every process must call this.
 
-    None where the model is not sharded and can be saved as it is.
+    None where the model is not sharded and can be saved as it is. What is tied to another weight stays out, as in a
+    model that was never sharded: gathered copies no longer look like one.
     """
     if not trainer.is_deepspeed_enabled:
         return None
-    return trainer.accelerator.get_state_dict(trainer.model_wrapped)
+    state = trainer.accelerator.get_state_dict(trainer.model_wrapped)
+    if state is None:
+        return None
+    core = trainer.accelerator.unwrap_model(trainer.model)
+    tied: dict[str, str] = getattr(core, "all_tied_weights_keys", None) or {}
+    return {name: value for name, value in state.items() if tied.get(name) not in state}
 
 
 @contextmanager
