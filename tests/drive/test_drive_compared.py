@@ -22,6 +22,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_the_bytes_depend_on_parameters_and_seed_only(plain_suite, tmp_path) -> None:
     params = DriveParams(suite=str(plain_suite), policies=("expert", "random"), limit=2, workers=1)
     rows = drive_all(params, 3, tmp_path / "one")

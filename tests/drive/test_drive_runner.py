@@ -57,12 +57,14 @@ def _status_app():
     return status
 
 
+@pytest.mark.slow
 def test_two_workers_give_the_same_results_as_one(reference, plain_suite, tmp_path) -> None:
     run = begin_run(tmp_path / "run", plain_suite, "random", DriveSettings())
     drive(run, [None, None], Care())
     assert disagreements(run, reference) == []
 
 
+@pytest.mark.slow
 def test_a_dead_simulator_costs_an_attempt_and_no_result(reference, plain_suite, tmp_path) -> None:
     words = ["--policy", "random", "--suite", str(plain_suite), "--out", str(tmp_path / "run")]
     words += ["--attempts", "9"]
@@ -87,6 +89,7 @@ def test_whatever_dies_every_route_ends_once_with_the_same_score(
     assert max(campaign.memory_mb) < 4000.0
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(reference, plain_suite, tmp_path) -> None:
     out = tmp_path / "run"
     words = ["--policy", "random", "--suite", str(plain_suite), "--out", str(out)]
@@ -186,6 +189,7 @@ def test_bad_words_are_one_line_and_nothing_is_begun(
     assert not (tmp_path / "x" / "routes" / "1_rep0").exists()
 
 
+@pytest.mark.slow
 def test_a_simulator_elsewhere_drives_the_same_and_without_one_nothing_is_lost(
     reference, plain_suite, tmp_path
 ) -> None:
