@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -13,6 +15,7 @@ from driveproof.cli.drive_suite import suite_command
 
 if TYPE_CHECKING:
     from driveproof.drive.models import ModelServer
+    from driveproof.drive.plan import DriveSettings
     from driveproof.drive.rundir import RunDirectory
     from driveproof.drive.runner import Care
     from driveproof.drive.states import RouteStatus
@@ -86,27 +89,12 @@ def drive_command(
 
     Example: driveproof drive --policy expert --suite suites/smoke.xml --out runs/expert
 
-    Example: driveproof drive --policy transformers:models/vqa_sft --suite bench2drive220.xml --workers 2 --out runs/vlm
+    Example: driveproof drive --policy transformers:models/vqa_sft/text --suite bench2drive220.xml --workers 2 --out runs/vlm
     """
     if context.invoked_subcommand is not None:
         return
-    from driveproof.drive.begin import begin_run, model_server, served_spec
-
     words = (graph, mode, rate, latency, record, truth, pictures, repeats, seed)
-    settings = _settings(*words)
-    spec, served = served_spec(policy, serve)
-    source, target = _needed(suite, "--suite"), _needed(out, "--out")
-    with model_server(served, seed) as model:
-        run = begin_run(
-            target,
-            source,
-            spec,
-            settings,
-            limit=limit,
-            only=_ids(only),
-            served=served,
-            model=model,
-        )
+    with _begun(policy, serve, suite, out, limit, only, _settings(*words)) as (run, model):
         _drive(run, sim, workers, _care(attempts, recycle), model, retry, as_json)
 
 
@@ -132,24 +120,9 @@ def plan_command(
 
     Example: driveproof drive plan --policy expert --suite suites/smoke.xml --out runs/expert
     """
-    from driveproof.drive.begin import begin_run, model_server, served_spec
-
     words = (graph, mode, rate, latency, record, truth, pictures, repeats, seed)
-    settings = _settings(*words)
-    spec, served = served_spec(policy, serve)
-    source, target = _needed(suite, "--suite"), _needed(out, "--out")
-    with model_server(served, seed) as model:
-        run = begin_run(
-            target,
-            source,
-            spec,
-            settings,
-            limit=limit,
-            only=_ids(only),
-            served=served,
-            model=model,
-        )
-    typer.echo(f"{len(run.plan.episodes)} routes in {run.path}")
+    with _begun(policy, serve, suite, out, limit, only, _settings(*words)) as (run, _):
+        typer.echo(f"{len(run.plan.episodes)} routes in {run.path}")
 
 
 @app.command("worker")
@@ -177,6 +150,35 @@ def worker_command(
         _drive(run, sim, workers, _care(attempts, recycle), model, retry, as_json)
 
 
+@contextmanager
+def _begun(
+    policy: str,
+    serve: str,
+    suite: Path | None,
+    out: Path | None,
+    limit: int | None,
+    only: str,
+    settings: DriveSettings,
+) -> Iterator[tuple[RunDirectory, ModelServer | None]]:
+    """The run's directory, begun or gone on with, and the model's server while it is needed."""
+    from driveproof.drive.begin import begin_run, model_server, served_spec
+
+    spec, served = served_spec(policy, serve)
+    source, target = _needed(suite, "--suite"), _needed(out, "--out")
+    with model_server(served, settings.seed) as model:
+        run = begin_run(
+            target,
+            source,
+            spec,
+            settings,
+            limit=limit,
+            only=_ids(only),
+            served=served,
+            model=model,
+        )
+        yield run, model
+
+
 def _settings(
     graph: str,
     mode: str,
@@ -187,7 +189,7 @@ def _settings(
     pictures: str,
     repeats: int,
     seed: int,
-) -> Any:
+) -> DriveSettings:
     from driveproof.drive.plan import DriveSettings, Record, parse_pictures
     from driveproof.errors import BadInput
 

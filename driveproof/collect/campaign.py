@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -27,6 +26,7 @@ from driveproof.config.collect import CollectParams
 from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, write_json
 from driveproof.sim.client import ServerHandle, ServerLost, Session, Supervisor
+from driveproof.workers import process_pool
 
 Progress = Callable[[ClipRecord], None]
 TRIES = 3
@@ -92,13 +92,8 @@ def _run(tasks: list[ClipTask], workers: int) -> Iterator[ClipRecord]:
 
 
 def _pooled(tasks: list[ClipTask], workers: int) -> Iterator[ClipRecord]:
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        min(workers, len(tasks)),
-        mp_context=context,
-        initializer=_open_simulator,
-        initargs=(tasks[0].params.simulator,),
-    ) as pool:
+    simulator = tasks[0].params.simulator
+    with process_pool(min(workers, len(tasks)), _open_simulator, (simulator,)) as pool:
         for done in as_completed([pool.submit(_record, task) for task in tasks]):
             yield done.result()
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from driveproof.commenter.commentary import Commentary, Commenter
 from driveproof.commenter.dataset import ClipName, ClipTable
 from driveproof.files import atomic_dir, check_folder, write_json
 from driveproof.maps import load_town
+from driveproof.workers import process_pool
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,7 @@ def _run(tasks: list[CommentTask], workers: int) -> Iterator[CommentRecord]:
     if workers == 1 or len(tasks) == 1:
         yield from map(comment_clip, tasks)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context) as pool:
+    with process_pool(min(workers, len(tasks))) as pool:
         yield from pool.map(comment_clip, tasks)
 
 

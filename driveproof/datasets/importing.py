@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,6 +17,7 @@ from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, write_json
 from driveproof.scene import Log, Scene, WindowReport, WindowRules, scenes_of, write_scenes
 from driveproof.scene.types import STEP_S
+from driveproof.workers import process_pool
 
 _AHEAD = 4
 
@@ -145,8 +145,7 @@ def _results(
     if workers <= 1 or len(files) == 1:
         yield from (import_file(entry.name, path, rules) for path in files)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with process_pool(workers) as pool:
         rest = iter(files)
         pending: deque[Future[FileImport]] = deque()
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import threading
 import time
@@ -15,6 +14,7 @@ from driveproof.drive.episode import EpisodeTask, Outcome, drive_episode
 from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE
 from driveproof.drive.states import Ending
 from driveproof.sim.client import ServerLost, Session, SimulatorUnreachable
+from driveproof.workers import end_with_parent
 
 PATIENCE_S = 300.0
 """Seconds without a sign of life after which an episode stands still."""
@@ -85,18 +85,11 @@ def attempt(
 
 def _job(session: Session, task: EpisodeTask) -> Outcome:
     """In the child: drive, with everything that is printed in a log, and end with the parent."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    end_with_parent()
     log = os.open(task.folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(log, 1)
     os.dup2(log, 2)
     return drive_episode(session, task)
-
-
-def _end_with(parent: Any) -> None:
-    parent.join()
-    os._exit(1)
 
 
 def _silence(task: EpisodeTask) -> float:

@@ -9,13 +9,13 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from driveproof.drive.latency import parse_latency
 from driveproof.drive.notes import DecisionLog
 from driveproof.drive.plan import DrivePlan, DriveSettings, Episode, PolicyFacts
 from driveproof.drive.seat import ExpertSeat, Seat, guarded
 from driveproof.drive.witness import Witness
 from driveproof.errors import BadInput
 from driveproof.policy.driving import DrivingPolicy
+from driveproof.policy.latency import parse_latency
 from driveproof.policy.manner import check_manner, read_manner
 from driveproof.policy.registry import PolicySettings
 from driveproof.prompts.asking import wording_hash

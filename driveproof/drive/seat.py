@@ -12,7 +12,6 @@ from driveproof.action.driver import KeyDriver
 from driveproof.commenter.lateral import FLOWING
 from driveproof.commenter.live import ExpertKeys, LiveExpert
 from driveproof.drive.eyes import Eyes, mounts_of
-from driveproof.drive.latency import parse_latency
 from driveproof.drive.navigator import Navigator
 from driveproof.drive.notes import DecisionLog
 from driveproof.drive.plan import DriveSettings
@@ -21,6 +20,7 @@ from driveproof.errors import Unreachable
 from driveproof.maps import Route
 from driveproof.policy.driving import DriveDecision, DrivingPolicy
 from driveproof.policy.failures import server_failed
+from driveproof.policy.latency import parse_latency
 from driveproof.questions import ActionKeys
 from driveproof.scene.images import Pixels
 from driveproof.sim.client import WorldState

@@ -7,8 +7,7 @@ t + delay on, and a policy that is still busy when it should decide again misses
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from driveproof.errors import BadInput
 from driveproof.policy.driving import DriveDecision
@@ -53,16 +52,6 @@ class Latency:
         if not all(0.0 <= number < math.inf for number in numbers):
             raise ValueError(f"not a latency: {self}")
 
-    @property
-    def none(self) -> bool:
-        """Whether the world stands still while the policy thinks."""
-        return self == Latency() or (not self.measured and not any(self._rates()))
-
-    @property
-    def reproducible(self) -> bool:
-        """Whether the delay depends on what was said alone, not on the machine."""
-        return not self.measured
-
     def of(self, decision: DriveDecision) -> float:
         """Simulated seconds from what was seen to the decision in force; a failed decision took its time as well."""
         usage = decision.usage
@@ -73,13 +62,6 @@ class Latency:
             written = usage.get("completion_tokens", 0)
             thinking = self.per_prompt_token_s * read + self.per_token_s * written
         return min(self.fixed_s + thinking, LONGEST_S)
-
-    def to_json(self) -> dict[str, Any]:
-        """Every field, for the description of a run."""
-        return asdict(self)
-
-    def _rates(self) -> tuple[float, float, float]:
-        return self.fixed_s, self.per_token_s, self.per_prompt_token_s
 
 
 def parse_latency(text: str) -> Latency:
@@ -110,22 +92,3 @@ def parse_latency(text: str) -> Latency:
             case "measured", [scale]:
                 return Latency(measured=True, scale=scale)
     raise BadInput(f"not a latency: {text[:40]}", hint=HINT)
-
-
-def ticks_until(delay: float, tick_s: float) -> int:
-    """Whole ticks of the simulator that pass before a decision is in force.
-
-    A decision never holds earlier than it is ready: 0.12 s at 20 ticks a second are three ticks. Rounding errors of a
-    delay that is a multiple of the tick do not cost another tick.
-    """
-    return max(math.ceil(delay / tick_s - 1e-6), 0)
-
-
-def next_decision(seen: int, ready: int, every: int) -> int:
-    """The tick of the next decision after one that saw tick ``seen`` and is in force from tick ``ready`` on.
-
-    Decisions are due at ``seen`` + ``every``, + 2 ``every`` …; a policy that is still busy misses what was due meanwhile.
-    A decision that becomes ready at the very tick when the next is due is in time.
-    """
-    late = max(ready - seen, 0)
-    return seen + every * max(math.ceil(late / every), 1)

@@ -8,7 +8,7 @@ served by any server that knows the architecture.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,31 +157,20 @@ def _qwen3_vl(
 ) -> PreTrainedModel:
     import transformers
 
-    third = text["head_dim"] // 6
     rope = {
         "rope_type": "default",
         "rope_theta": 10000.0,
-        "mrope_section": [text["head_dim"] // 2 - 2 * third, third, third],
+        "mrope_section": _qwen_sections(text),
         "mrope_interleaved": True,
     }
-    token: Any = tokenizer.convert_tokens_to_ids
     config = transformers.Qwen3VLConfig(
         text_config={**text, "rope_parameters": rope},
         vision_config={
-            **vision,
-            "depth": vision_layers,
-            "num_heads": 4,
-            "spatial_merge_size": MERGE,
-            "temporal_patch_size": 2,
-            "out_hidden_size": text["hidden_size"],
+            **_qwen_vision(text, vision, vision_layers),
             "num_position_embeddings": 256,
             "deepstack_visual_indexes": [0],
         },
-        tie_word_embeddings=True,
-        image_token_id=token("<|image_pad|>"),
-        video_token_id=token("<|video_pad|>"),
-        vision_start_token_id=token("<|vision_start|>"),
-        vision_end_token_id=token("<|vision_end|>"),
+        **_qwen_tokens(tokenizer),
     )
     _save_qwen_processor("Qwen3VLProcessor", folder, tokenizer, max_tokens)
     kind: Any = transformers.Qwen3VLForConditionalGeneration
@@ -199,35 +188,53 @@ def _qwen2_5_vl(
 ) -> PreTrainedModel:
     import transformers
 
-    third = text["head_dim"] // 6
-    sections = [text["head_dim"] // 2 - 2 * third, third, third]
-    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": sections}
-    token: Any = tokenizer.convert_tokens_to_ids
+    rope = {
+        "rope_type": "default",
+        "rope_theta": 10000.0,
+        "mrope_section": _qwen_sections(text),
+    }
     config = transformers.Qwen2_5_VLConfig(
         text_config={
             **{name: value for name, value in text.items() if name != "head_dim"},
             "rope_parameters": rope,
         },
         vision_config={
-            **vision,
-            "depth": vision_layers,
-            "num_heads": 4,
-            "spatial_merge_size": MERGE,
-            "temporal_patch_size": 2,
-            "out_hidden_size": text["hidden_size"],
+            **_qwen_vision(text, vision, vision_layers),
             "window_size": 2 * PATCH * MERGE,
             "fullatt_block_indexes": [vision_layers - 1],
         },
-        tie_word_embeddings=True,
-        image_token_id=token("<|image_pad|>"),
-        video_token_id=token("<|video_pad|>"),
-        vision_start_token_id=token("<|vision_start|>"),
-        vision_end_token_id=token("<|vision_end|>"),
+        **_qwen_tokens(tokenizer),
     )
     _save_qwen_processor("Qwen2_5_VLProcessor", folder, tokenizer, max_tokens)
     kind: Any = transformers.Qwen2_5_VLForConditionalGeneration
     model: PreTrainedModel = kind(config)
     return model
+
+
+def _qwen_sections(text: Mapping[str, Any]) -> list[int]:
+    """How a head's rotary frequencies are shared among time, height and width."""
+    third = text["head_dim"] // 6
+    return [text["head_dim"] // 2 - 2 * third, third, third]
+
+
+def _qwen_vision(text: Mapping[str, Any], vision: Mapping[str, Any], layers: int) -> dict[str, Any]:
+    """What the vision encoders of the family have in common."""
+    return {
+        **vision,
+        "depth": layers,
+        "num_heads": 4,
+        "spatial_merge_size": MERGE,
+        "temporal_patch_size": 2,
+        "out_hidden_size": text["hidden_size"],
+    }
+
+
+def _qwen_tokens(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
+    """The special tokens of the family, and that the embeddings serve as the head."""
+    names = ("image_pad", "video_pad", "vision_start", "vision_end")
+    keys = ("image_token_id", "video_token_id", "vision_start_token_id", "vision_end_token_id")
+    found: Any = tokenizer.convert_tokens_to_ids([f"<|{name}|>" for name in names])
+    return {"tie_word_embeddings": True, **dict(zip(keys, found, strict=True))}
 
 
 def _save_qwen_processor(

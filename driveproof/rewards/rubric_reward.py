@@ -6,6 +6,7 @@ DEFT-RLVR, equations 10, 11 and 16. Only correct answers are graded; a failed gr
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ class Counts:
     unpaid: int = 0
 
 
-class _Graded:
+class _Graded(ABC):
     """Starts gradings in threads, mixes and counts; subclasses say what the process score of a rollout is."""
 
     def __init__(self, exact_share: float, concurrency: int) -> None:
@@ -71,8 +72,9 @@ class _Graded:
         reward = exact * (self._exact_share + (1.0 - self._exact_share) * share)
         return Scored(reward, graded=True, detail={"exact": exact, "process": share, **detail})
 
+    @abstractmethod
     def _process(self, rollout: Rollout) -> tuple[float, dict[str, Any]] | str:
-        raise NotImplementedError
+        """The process score of a correct rollout, 0 .. 1, and what it is made of; a text says why there is none."""
 
 
 class RubricReward(_Graded):

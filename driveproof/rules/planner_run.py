@@ -5,14 +5,11 @@ A run leaves ``parts/part-*.parquet`` behind until it is whole, so that a killed
 
 from __future__ import annotations
 
-import os
 import shutil
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +20,7 @@ from driveproof.errors import BadInput, UserError
 from driveproof.files import atomic_path, read_json, write_json
 from driveproof.rules.planners import SCORE_SCHEMA, Judge, PlannerRun
 from driveproof.rules.proposals import Proposal, read_batches
+from driveproof.workers import process_pool
 
 
 def score_file(
@@ -104,9 +102,7 @@ def _scored(
             judge = judge or Judge(run)
             yield number, len(batch), judge(batch)
         return
-    pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), initializer=_start, initargs=(run,)
-    )
+    pool = process_pool(workers, _start, (run,))
     waiting: deque[tuple[int, int, Future[pa.Table] | None]] = deque()
     try:
         for number, batch in batches:
@@ -133,17 +129,9 @@ _judge: Judge | None = None
 
 
 def _start(run: PlannerRun) -> None:
-    """Give a worker process its judge; it ends when the run is killed, instead of waiting for work for ever."""
+    """Give a worker process its judge."""
     global _judge
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     _judge = Judge(run)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _work(batch: list[Proposal]) -> pa.Table:

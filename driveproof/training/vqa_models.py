@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ from driveproof.commenter.whatif import at_other_speeds
 from driveproof.config.vqa import VqaSftParams
 from driveproof.prompts.inputs import InputMode, Shown
 from driveproof.training.vqa import VqaLessons, other_speeds
+from driveproof.workers import process_pool
 
 Progress = Callable[[str, int, int, float], None]
 """Called with the mode, the step, the number of steps, and the loss."""
@@ -46,8 +45,7 @@ def train_models(
     jobs = [(mode, dataset, archives, clips, params, seed, out / mode) for mode in params.modes]
     if min(params.workers, len(jobs)) == 1:
         return {job[0]: train_model(*job, progress=progress) for job in jobs}
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(params.workers, len(jobs)) - 1, mp_context=context) as pool:
+    with process_pool(min(params.workers, len(jobs)) - 1) as pool:
         others = [pool.submit(train_model, *job) for job in jobs[:-1]]
         last = train_model(*jobs[-1], progress=progress)
         reports = [*(other.result() for other in others), last]

@@ -11,15 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driveproof.drive.begin import begin_run
-from driveproof.drive.latency import parse_latency
 from driveproof.drive.plan import DriveSettings
 from driveproof.drive.rundir import RunDirectory
 from driveproof.drive.states import Ending, RouteStatus, read_status, verdict
 from driveproof.drive.status import look_at, lost, totals
 from driveproof.errors import BadInput
 from driveproof.evaluation.driving.records import RouteState
-from driveproof.policy.driving import DriveDecision
-from driveproof.questions import parse_keys
 
 ENDED = {
     RouteState.COMPLETED: {Ending.COMPLETED},
@@ -147,23 +144,3 @@ def test_lost_routes_are_named_and_can_be_queued_again(run) -> None:
     assert "signal 11" in reports[0].status.reason
     assert run.requeue() == 1
     assert totals(look_at(run))["queued"] == 3
-
-
-def decision(seconds: float) -> DriveDecision:
-    return DriveDecision(parse_keys("FOLLOW_LANE, KEEP"), latency_s=seconds)
-
-
-def test_latency_in_words() -> None:
-    assert parse_latency("none").of(decision(3.0)) == 0.0
-    assert parse_latency("fixed:0.4").of(decision(3.0)) == 0.4
-    assert parse_latency("measured").of(decision(3.0)) == 3.0
-    assert parse_latency("measured:0.5").of(decision(3.0)) == 1.5
-    assert parse_latency("measured").of(decision(1e9)) == 60.0
-
-
-@pytest.mark.parametrize(
-    "text", ["", "soon", "fixed", "fixed:nan", "fixed:-1", "none:1", "fixed:x"]
-)
-def test_bad_latencies_are_refused(text) -> None:
-    with pytest.raises(BadInput):
-        parse_latency(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,6 +93,34 @@ class Server:
 
     url: str
     environment: dict[str, str]
+
+    def prefect(self, root: Path, *arguments: str) -> str:
+        """Run the program ``prefect`` in ``root`` against this server; what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "prefect", "--no-prompt", *arguments],
+            cwd=root,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def api(self, path: str, body: dict[str, object] | None = None) -> Any:
+        """Ask the server itself."""
+        request = urllib.request.Request(
+            f"{self.url}/{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def deploy(self, root: Path) -> None:
+        """Register the deployments of the repository, and the pools that they name."""
+        for pool in ("local", "simulators"):
+            self.prefect(root, "work-pool", "create", pool, "--type", "process", "--overwrite")
+        self.prefect(root, "deploy", "--all")
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +16,6 @@ from driveproof.sim.routes import write_routes
 from driveproof.tracking import find_version, open_store, publish
 from driveproof.tracking.registry import attach_scores, set_alias
 
-PREFECT = [sys.executable, "-m", "prefect", "--no-prompt"]
 NAME = "driveproof-driver"
 PARAMS = f"""
 publish: {{models: [{{name: {NAME}, folder: models/driver}}]}}
@@ -43,32 +39,14 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _prefect(server, root: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [*PREFECT, *arguments], cwd=root, env=server.environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def _api(server, path: str, body: dict[str, object] | None = None) -> dict[str, object]:
-    request = urllib.request.Request(
-        f"{server.url}/{path}",
-        data=None if body is None else json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)
-
-
 def _suite(server, root: Path, repository: Path, **parameters: object) -> str:
     """Run the deployment ``closed-loop/nightly-suite`` with other parameters; returns how it ended."""
-    deployment = _api(server, "deployments/name/closed-loop/nightly-suite")
+    deployment = server.api("deployments/name/closed-loop/nightly-suite")
     common = {"suite": "suite.xml", "repository": str(repository), "simulators": ["embedded"]}
     body = {"parameters": {**common, **parameters}}
-    created = _api(server, f"deployments/{deployment['id']}/create_flow_run", body)
-    told = _prefect(server, root, "worker", "start", "--pool", "local", "--run-once")
-    state = _api(server, f"flow_runs/{created['id']}")["state"]
+    created = server.api(f"deployments/{deployment['id']}/create_flow_run", body)
+    told = server.prefect(root, "worker", "start", "--pool", "local", "--run-once")
+    state = server.api(f"flow_runs/{created['id']}")["state"]
     assert state["type"] == "COMPLETED", told
     return told
 
@@ -77,9 +55,7 @@ def _suite(server, root: Path, repository: Path, **parameters: object) -> str:
 def test_a_suite_ends_in_the_registry_and_moves_the_champion_by_the_gate(
     server, repository: Path, root: Path
 ) -> None:
-    for pool in ("local", "simulators"):
-        _prefect(server, root, "work-pool", "create", pool, "--type", "process", "--overwrite")
-    _prefect(server, root, "deploy", "--all")
+    server.deploy(root)
     store = open_store(load_params(repository / "params.yaml").publish, repository)
     champion = find_version(store, f"{NAME}/1")
     slow = [UnitScore("driving_score", "1_rep0", "1", 30.0)]

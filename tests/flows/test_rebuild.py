@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-import urllib.request
-from pathlib import Path
 
 import psutil
 import pytest
 
-PREFECT = [sys.executable, "-m", "prefect", "--no-prompt"]
 RUN_FLOW = """
 import sys
 from pathlib import Path
@@ -23,38 +19,17 @@ rebuild(repository=Path(sys.argv[1]), publish=False, grace_s=0.5)
 """
 
 
-def _prefect(server, root: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [*PREFECT, *arguments], cwd=root, env=server.environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def _api(server, path: str, body: dict[str, object] | None = None) -> dict[str, object]:
-    request = urllib.request.Request(
-        f"{server.url}/{path}",
-        data=None if body is None else json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)
-
-
 @pytest.mark.slow
 def test_the_deployment_of_the_repository_completes_on_a_worker(server, project, root) -> None:
-    for pool in ("local", "simulators"):
-        _prefect(server, root, "work-pool", "create", pool, "--type", "process", "--overwrite")
-    _prefect(server, root, "deploy", "--all")
-    deployment = _api(server, "deployments/name/rebuild/nightly")
+    server.deploy(root)
+    deployment = server.api("deployments/name/rebuild/nightly")
     assert [s["schedule"]["cron"] for s in deployment["schedules"]] == ["0 2 * * *"]
-    created = _api(
-        server,
+    created = server.api(
         f"deployments/{deployment['id']}/create_flow_run",
         {"parameters": {"repository": str(project.path), "overrides": ["seed=5"], "retries": 0}},
     )
-    worker = _prefect(server, root, "worker", "start", "--pool", "local", "--run-once")
-    finished = _api(server, f"flow_runs/{created['id']}")
+    worker = server.prefect(root, "worker", "start", "--pool", "local", "--run-once")
+    finished = server.api(f"flow_runs/{created['id']}")
     assert finished["state"]["type"] == "COMPLETED", worker
     assert project.executed() == ["first", "second", "third"]
     # the checkout was not touched: results are in the shared cache and in the tracking store

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,7 @@ from driveproof.policy.registry import PolicySettings, open_policy
 from driveproof.prompts.asking import wording_hash
 from driveproof.prompts.inputs import mode_from_json
 from driveproof.questions import QUESTIONS, ActionKeys, parse_keys
+from driveproof.workers import process_pool
 
 KEYS = 50
 
@@ -114,8 +113,7 @@ def ask_models(folders: Mapping[str, Path], held: HeldOut) -> list[Asked]:
     workers = min(held.params.workers, len(jobs))
     if workers <= 1:
         return [ask_model(*job) for job in jobs]
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with process_pool(workers) as pool:
         return list(pool.map(ask_model, *zip(*jobs, strict=True)))
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from driveproof.judge.scripted.stats import statistics_of
 from driveproof.judge.scripted.topics import Setting
 from driveproof.maps import TownMap, load_town
 from driveproof.scene import Scene, write_scenes
+from driveproof.workers import process_pool
 
 Progress = Callable[[int, int], None]
 
@@ -132,9 +131,7 @@ def _made(jobs: Sequence[_Job], workers: int) -> Iterator[_Part]:
     if workers == 1:
         yield from map(_make, jobs)
         return
-    with ProcessPoolExecutor(
-        min(workers, max(len(jobs), 1)), mp_context=get_context("spawn")
-    ) as pool:
+    with process_pool(min(workers, max(len(jobs), 1))) as pool:
         yield from pool.map(_make, jobs)
 
 

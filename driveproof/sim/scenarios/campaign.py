@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,6 +16,7 @@ from driveproof.sim.scenarios.registry import SCENARIOS, abilities
 from driveproof.sim.scenarios.run import ScenarioResult, run_scenario
 from driveproof.sim.scenarios.sheet import Moments, contact_sheet, write_sheet
 from driveproof.sim.scenarios.stage import DriverName
+from driveproof.workers import process_pool
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,7 @@ def perform(
                 done(rows[-1])
         return rows
     work = partial(_in_worker, sheets=Path(sheets))
-    context = get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _raise_server, (town,)) as pool:
+    with process_pool(workers, _raise_server, (town,)) as pool:
         for row in pool.map(work, tasks):
             rows.append(row)
             done(row)

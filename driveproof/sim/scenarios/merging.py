@@ -88,8 +88,8 @@ def beside_path(context: Context, change: LaneChange) -> tuple[Path, float]:
     return path, float(town.lanes.length[back].sum()) + float(match.arc[0])
 
 
-class MergerIntoSlowTraffic(Scenario):
-    """The ego has to change into a lane of slow traffic."""
+class _IntoTraffic(Scenario):
+    """The ego has to change into a lane of traffic, on its left where no route file says otherwise."""
 
     towns = ("Town04", "Town05")
     limit_s = 60.0
@@ -99,6 +99,15 @@ class MergerIntoSlowTraffic(Scenario):
         """A road with a lane on the left."""
         route = changing_route(places, 1, 60.0, 0.0, 110.0)
         return Setting(route, trigger=2.0, speed=8.0, top_speed=11.0)
+
+    def _beside(self) -> tuple[Path, float, float]:
+        """The lane of the traffic, where on it and on the ego's way they meet: where the way changes lanes."""
+        change = _change(self.context.path)
+        return *beside_path(self.context, change), change.end
+
+
+class MergerIntoSlowTraffic(_IntoTraffic):
+    """The ego has to change into a lane of slow traffic."""
 
     def story(self) -> Iterator[None]:
         """A row of slow vehicles is in that lane when the ego comes."""
@@ -118,21 +127,11 @@ class MergerIntoSlowTraffic(Scenario):
             named = context.named_way(context.trigger)
             if named is not None:
                 return named.path, named.s, named.ego_s
-        change = _change(context.path)
-        return *beside_path(context, change), change.end
+        return self._beside()
 
 
-class _Flow(Scenario):
+class _Flow(_IntoTraffic):
     """The ego has to get into a lane of traffic that is as fast as itself, and lets it pass if there is no gap."""
-
-    towns = ("Town04", "Town05")
-    limit_s = 60.0
-
-    @classmethod
-    def place(cls, places: Places) -> Setting:
-        """A road with a lane on the left."""
-        route = changing_route(places, 1, 60.0, 0.0, 110.0)
-        return Setting(route, trigger=2.0, speed=8.0, top_speed=11.0)
 
     def story(self) -> Iterator[None]:
         """A row of vehicles is beside the ego when it comes to that lane."""
@@ -150,8 +149,7 @@ class _Flow(Scenario):
         named = context.named_way(context.trigger)
         if named is not None:
             return named.path, named.s, named.ego_s
-        change = _change(context.path)
-        return *beside_path(context, change), change.end
+        return self._beside()
 
 
 class HighwayExit(_Flow):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import multiprocessing
-import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
@@ -32,6 +31,7 @@ from driveproof.rewards import Reward, Rubric, make_reward, read_rubrics, scenes
 from driveproof.training.grpo.measure import answer_questions, compare, measure
 from driveproof.training.grpo.questions import Joint, McqTask, TwoTurn
 from driveproof.training.grpo.train import TIMES, TrainedRun, check_start, train_grpo
+from driveproof.workers import process_pool
 
 Watch = Callable[[str, str, int, int, float], None]
 """Called with the run ("start", "seed 0"), what it does, how far it is, of how much, and the reward so far."""
@@ -176,15 +176,10 @@ def _run_all(
     watch: Watch | None,
 ) -> dict[str, Done]:
     """The start and all seeds, in processes of one thread each; the result does not depend on how many."""
-    context = multiprocessing.get_context("spawn")
-    reports: Any = context.Queue()
+    reports: Any = multiprocessing.get_context("spawn").Queue()
     jobs = [(START, 0), *zip(_names(plan), seeds_of(plan), strict=True)]
-    pool = ProcessPoolExecutor(
-        min(plan.params.workers, len(jobs)),
-        mp_context=context,
-        initializer=_prepare,
-        initargs=(plan, items, test, facts, rubrics, reports, os.getpid()),
-    )
+    given = (plan, items, test, facts, rubrics, reports)
+    pool = process_pool(min(plan.params.workers, len(jobs)), _prepare, given)
     try:
         futures = {name: pool.submit(_work, name, seed) for name, seed in jobs}
         _follow(list(futures.values()), reports, watch)
@@ -213,7 +208,7 @@ _OWN: dict[str, Any] = {}
 
 
 def _prepare(*given: Any) -> None:
-    names = ("plan", "items", "test", "facts", "rubrics", "reports", "parent")
+    names = ("plan", "items", "test", "facts", "rubrics", "reports")
     _OWN.update(zip(names, given, strict=True))
 
 
@@ -309,8 +304,6 @@ def train_one(
 
 
 def _tell(*entry: Any) -> None:
-    if os.getppid() != _OWN["parent"]:
-        raise SystemExit("the stage is gone")
     _OWN["reports"].put(entry)
 
 
