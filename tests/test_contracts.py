@@ -95,6 +95,14 @@ def test_the_variants_that_grpo_builds_are_in_its_section(root, pipeline) -> Non
     assert len(built) == len(set(built))
 
 
+def test_the_report_depends_on_every_folder_it_reads(root, pipeline) -> None:
+    deps = set(names(pipeline["report"]["deps"]))
+    for path in (root / "driveproof" / "report").rglob("*.py"):
+        read = set(re.findall(r'"((?:data|models|reports)/[a-z_]+)', path.read_text()))
+        missing = read - deps - {"reports/index", "data/maps"}
+        assert not missing, f"{path.name} reads {missing}, which the stage report does not depend on"
+
+
 def test_stages_watch_only_sections_that_they_read(root, pipeline) -> None:
     for name, stage in pipeline.items():
         source = (root / "stages" / f"{name}.py").read_text()
