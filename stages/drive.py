@@ -16,7 +16,7 @@ def main() -> None:
     """Drive and score."""
     params = load_params()
     count = len(choose_routes(params.drive.suite, params.drive.limit)) * params.drive.repeats
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn()) as bar:
 
         def report(policy: str) -> Report:

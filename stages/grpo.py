@@ -22,7 +22,7 @@ def main() -> None:
     name = sys.argv[1]
     params = load_params()
     plan = Plan(name, params.grpo, params.evaluate, prompt_style(params.sft), params.seed)
-    columns = (TextColumn("{task.description}, {task.fields[note]}"), BarColumn())
+    columns = (TextColumn("{task.description}, {task.fields[note]}", markup=False), BarColumn())
     with Progress(*columns, MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         rows = {}
 

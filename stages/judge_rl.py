@@ -34,7 +34,7 @@ def main() -> None:
         params.judge_evaluate,
         params.seed,
     )
-    columns = (TextColumn("{task.description}, {task.fields[note]}"), BarColumn())
+    columns = (TextColumn("{task.description}, {task.fields[note]}", markup=False), BarColumn())
     with Progress(*columns, MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         rows = {}
 

@@ -20,7 +20,7 @@ def main() -> None:
     """Train a model for each mode and write the loss curves."""
     params = load_params()
     clips = clips_of_split(SPLITS, "train")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn()) as bar:
         task = bar.add_task("reading", total=None)
         reports = train_models(

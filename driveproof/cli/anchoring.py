@@ -36,9 +36,7 @@ def command(
 
     Example: driveproof anchoring --teacher openai:http://127.0.0.1:8000/v1#MODEL --items data/mcq/dev.parquet --scenes data/scenes
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from driveproof.cli.console import Console, Progress
     from driveproof.errors import BadInput, Unreachable
     from driveproof.evaluation.anchoring import (
         AnchoringSettings,

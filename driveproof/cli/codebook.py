@@ -96,8 +96,9 @@ def show(
     Example: driveproof codebook show data/codebook/codebook.npz --code 7
     """
     import numpy as np
-    from rich.console import Console
+    from rich.text import Text
 
+    from driveproof.cli.console import Console
     from driveproof.codebook import TrajectoryCodebook
 
     book = TrajectoryCodebook.load(codebook)
@@ -116,7 +117,7 @@ def show(
         typer.echo(json.dumps(about, indent=2))
         return
     for name, value in about.items():
-        Console().print(f"[bold]{name}[/bold] {value}")
+        Console().print(Text.assemble((name, "bold"), f" {value}"))
 
 
 @app.command()
@@ -143,9 +144,7 @@ def sweep(
 
     Example: driveproof codebook sweep data/scenes --scale-sizes 1024 --out reports/sweep
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from driveproof.cli.console import Console, Progress
     from driveproof.codebook.sweep import run_sweep, write_sweep
     from driveproof.codebook.trajectories import load_trajectories
     from driveproof.config.codebook import ClusteringParams
@@ -205,8 +204,9 @@ def _numbers(text: str, name: str) -> tuple[int, ...]:
 
 
 def _print_errors(title: str, rows: dict[str, dict[str, Any] | None]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from driveproof.cli.console import Console
 
     table = Table("", "n", "ADE m", "p50", "p95", "p99", "FDE m", "utilisation", title=title)
     for name, row in rows.items():
@@ -220,8 +220,9 @@ def _print_errors(title: str, rows: dict[str, dict[str, Any] | None]) -> None:
 
 
 def _print_sweep(report: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from driveproof.cli.console import Console
 
     console = Console()
     for name in ("resolution", "scale"):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
+
+from driveproof.cli.console import Console, Progress
 
 
 def command(

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from driveproof.cli.console import Console
 from driveproof.config import load_params
 from driveproof.evaluation.unit_scores import Comparison
 

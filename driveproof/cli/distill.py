@@ -36,9 +36,7 @@ def ask_command(
 
     Example: driveproof distill ask --out data/distill
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from driveproof.cli.console import Console, Progress
     from driveproof.config import load_params
     from driveproof.errors import Unreachable
     from driveproof.files import check_folder
@@ -98,9 +96,7 @@ def train_command(
 
     Example: driveproof distill train full --out models/distill/full
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from driveproof.cli.console import Console, Progress
     from driveproof.config import load_params
     from driveproof.files import check_folder, write_json
     from driveproof.mcq import read_items

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from driveproof.cli.console import Console
 from driveproof.cli.diagnosis import diagnose
 
 _COLOURS = {"ok": "green", "note": "yellow", "bad": "bold red"}
@@ -39,6 +40,6 @@ def command(
         table.add_column(overflow="fold")
         for finding in findings:
             colour = _COLOURS[finding.state]
-            table.add_row(finding.name, f"[{colour}]{finding.state}[/]", finding.detail)
+            table.add_row(finding.name, Text(finding.state, style=colour), finding.detail)
         Console().print(table)
     raise typer.Exit(any(finding.state == "bad" for finding in findings))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from driveproof.cli.console import Console
 from driveproof.cli.drive_suite import suite_command
 
 if TYPE_CHECKING:
@@ -257,8 +257,10 @@ class _Bar:
     """A progress bar of routes on stderr."""
 
     def __init__(self, run: RunDirectory) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import BarColumn, MofNCompleteColumn
         from rich.progress import TimeRemainingColumn as Left
+
+        from driveproof.cli.console import Progress, TextColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left())
         self._bar = Progress(*columns, console=Console(stderr=True))
@@ -279,4 +281,4 @@ class _Bar:
             self._bar.advance(self._task)
         last = status.attempts[-1]
         if last.reason:
-            self._bar.console.print(f"{key}: {last.ending}: {last.reason}", highlight=False)
+            self._bar.console.print(f"{key}: {last.ending}: {last.reason}")

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, TaskID
+from rich.progress import TaskID
 from rich.table import Table
 
+from driveproof.cli.console import Console, Progress
 from driveproof.cli.evaluate_drive import bench2drive, drive, drive_compare
 from driveproof.cli.evaluate_retention import retention
 from driveproof.cli.evaluate_transfer import transfer

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import track
 from rich.table import Table
+
+from driveproof.cli.console import Console, track
 
 if TYPE_CHECKING:
     from driveproof.evaluation import Estimate
@@ -64,7 +64,7 @@ def drive(
         if target is not None:
             check_file(target)
     found = {}
-    for path in track(runs, "scoring", console=Console(stderr=True), transient=True):
+    for path in track(runs, "scoring"):
         run = read_run(path)
         found[str(path)] = _evaluate(run, variant, seed)
         _write_theirs(run, checkpoint, merged)
@@ -195,7 +195,7 @@ def _print_overall(found: dict[str, DrivingScores]) -> None:
     }
     for name, attribute in rows.items():
         table.add_row(name, *(_brief(getattr(scores, attribute)) for scores in found.values()))
-    _console().print(table)
+    Console().print(table)
     for name, scores in found.items():
         for one in scores.lost:
             typer.echo(f"{name}: route {one.route_id}, repeat {one.repeat}: {one.lost}")
@@ -209,10 +209,10 @@ def _print_groups(scores: DrivingScores) -> None:
         group = scores.by_ability.get(name)
         driving = "" if group is None else _brief(group.driving_score)
         table.add_row(name, _brief(found), _brief(scores.abilities_lost_as_zero[name]), driving)
-    _console().print(table)
+    Console().print(table)
     for title, groups in (("scenario", scores.by_scenario), ("town", scores.by_town)):
         if groups:
-            _console().print(_groups(title, groups))
+            Console().print(_groups(title, groups))
 
 
 def _groups(title: str, groups: dict[str, Group]) -> Table:
@@ -238,7 +238,7 @@ def _print_failures(failures: tuple[Failure, ...]) -> None:
             "; ".join(dict.fromkeys(keys)),
             one.text,
         )
-    _console().print(table)
+    Console().print(table)
 
 
 def _print_answers(answers: AnswersReport | None) -> None:
@@ -250,7 +250,7 @@ def _print_answers(answers: AnswersReport | None) -> None:
     for name, found in groups.items():
         correlation = _brief(found.rank_correlation, 2)
         table.add_row(name, _brief(found.answers), _brief(found.driving), correlation)
-    _console().print(table)
+    Console().print(table)
     typer.echo(f"answers: {answers.vqa.overall}; the expert could not answer {answers.vqa.missing}")
 
 
@@ -259,16 +259,11 @@ def _print_comparison(found: Comparison, first: str, second: str) -> None:
     table.add_row("driving score", _brief(found.driving_score))
     table.add_row("success rate, %", _brief(found.success_rate))
     table.add_row("better, equal, worse", f"{found.better}, {found.equal}, {found.worse}")
-    _console().print(table)
+    Console().print(table)
     verdict = "differ" if found.differs else "cannot be told apart"
     typer.echo(f"in driving score they {verdict} (95 % interval)")
     for note in found.notes:
         typer.echo(note)
-
-
-def _console() -> Console:
-    """For tables of names from outside: brackets in them are no markup."""
-    return Console(markup=False, highlight=False)
 
 
 def _brief(found: Estimate, digits: int = 1) -> str:

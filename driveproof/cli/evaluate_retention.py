@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
+
+from driveproof.cli.console import Console, Progress
 
 if TYPE_CHECKING:
     from driveproof.evaluation.retention import Change

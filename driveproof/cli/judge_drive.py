@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import track
+
+from driveproof.cli.console import Console, track
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -126,8 +126,7 @@ def _cut(
     windows: list[Window] = []
     pictures: list[tuple[bytes, ...]] = []
     rejected: dict[tuple[str, int], Counter[str]] = {}
-    console = Console(stderr=True)
-    for record in track(run.records, "cutting", console=console, transient=True):
+    for record in track(run.records, "cutting"):
         made, frames, rejected[record.key] = windows_of(run, record, cutting)
         windows += made
         pictures += [tuple(encode(frame) for frame in each) for each in frames]
@@ -165,7 +164,7 @@ def _ask(
 
 
 def _print(summary: dict[str, Any]) -> None:
-    console = Console(markup=False, highlight=False)
+    console = Console()
     console.print(
         f"{summary['windows']} windows of {summary['drives_judged']} of {summary['drives']} drives"
     )

@@ -39,8 +39,9 @@ def build(
 
     Example: driveproof mcq build --scenes data/scenes --codebook data/codebook/codebook.npz --out data/mcq
     """
-    from rich.console import Console
+    from rich.text import Text
 
+    from driveproof.cli.console import Console
     from driveproof.codebook import TrajectoryCodebook
     from driveproof.codebook.trajectories import load_splits
     from driveproof.config import load_params
@@ -59,7 +60,7 @@ def build(
             section,
             seed,
             out,
-            lambda step: status.update(f"building {step}"),
+            lambda step: status.update(Text(f"building {step}")),
         )
     if as_json:
         typer.echo(json.dumps(stats, indent=2))
@@ -95,9 +96,9 @@ def show(
 
     Example: driveproof mcq show data/mcq/test.parquet bench2drive/FreeDrive_Town01_Route00000_Weather8/00115
     """
-    from rich.console import Console
     from rich.table import Table
 
+    from driveproof.cli.console import Console
     from driveproof.mcq import read_items
     from driveproof.mcq.separation import option_errors
 
@@ -147,8 +148,9 @@ def _find(items: list[McqItem], record: str, path: Path) -> McqItem:
 
 
 def _print_counts(title: str, found: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from driveproof.cli.console import Console
 
     table = Table("what", "which", "count", title=f"{title}: {found['items']} questions")
     for what in ("classes", "sources", "options", "oracle_positions", "rejected"):
@@ -158,9 +160,9 @@ def _print_counts(title: str, found: dict[str, Any]) -> None:
 
 
 def _print_separation(found: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from driveproof.cli.console import Console
     from driveproof.codebook.paper import TABLE_10
     from driveproof.mcq.separation import STATISTICS
 

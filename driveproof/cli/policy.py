@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from driveproof.errors import BadInput, Unreachable
 from driveproof.policy import (
@@ -62,8 +63,8 @@ def list_(as_json: AsJson = False) -> None:
     for title, kinds in rows.items():
         table = Table("write", "what it is", title=title, title_justify="left")
         for form, summary in kinds.items():
-            table.add_row(form.replace("[", r"\["), summary)
-        Console().print(table)
+            table.add_row(form, summary)
+        Console(markup=False, emoji=False).print(table)
 
 
 @app.command()
@@ -141,7 +142,7 @@ def serve(
         workers, queue, timeout, sessions, idle, str(image_root) if image_root else None
     )
     settings = PolicySettings(seed=seed, batch_size=batch_size, threads=threads)
-    status = Console(stderr=True).status(f"opening {spec}")
+    status = Console(stderr=True).status(Text(f"opening {spec}"))
 
     def ready(bound: Bound) -> None:
         status.stop()

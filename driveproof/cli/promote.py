@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from driveproof.cli.compare import comparison_table
+from driveproof.cli.console import Console
 from driveproof.config import load_params
 
 

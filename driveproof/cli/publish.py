@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from driveproof.cli.console import Console
 from driveproof.config import Params, load_params
 
 

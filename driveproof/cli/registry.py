@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from driveproof.cli.console import Console
 from driveproof.config import load_params
 
 app = typer.Typer(help="Look into the model registry.", no_args_is_help=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import track
 from rich.table import Table
+
+from driveproof.cli.console import Console, track
 
 if TYPE_CHECKING:
     from driveproof.sim.routes import Finding, RouteSpec
@@ -71,8 +71,6 @@ def lint(
             checked,
             "checking",
             total=len(routes),
-            console=Console(stderr=True),
-            transient=True,
         )
     )
     counts = Counter(finding.severity for _, found in rows for finding in found)

@@ -39,9 +39,7 @@ def make(
 
     Example: driveproof rubrics make --items data/mcq/train.parquet --scenes data/scenes --out data/rubrics --clips data/raw
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
+    from driveproof.cli.console import Console, Progress
     from driveproof.config import load_params
     from driveproof.config.rubrics import RubricsParams
     from driveproof.errors import Unreachable

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from driveproof.cli.console import Console
 
 if TYPE_CHECKING:
     from driveproof.sim.scenarios import ScenarioResult

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Column, Table
 
+from driveproof.cli.console import Console, Progress
 from driveproof.errors import BadInput, GateFailed, UserError
 from driveproof.files import read_json, write_json
 from driveproof.scene import Command, WindowRules, read_columns

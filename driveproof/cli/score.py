@@ -105,14 +105,12 @@ def two_stage(
 
 def _read(paths: list[Path]) -> Iterator[tuple[Path, Any]]:
     """Each case with its path, with progress on stderr; warns of flawed maps, refuses an id that comes twice."""
-    from rich.console import Console
-    from rich.progress import track
-
+    from driveproof.cli.console import track
     from driveproof.errors import BadInput
     from driveproof.rules import read_case
 
     seen: set[str] = set()
-    for path in track(paths, "scoring", console=Console(stderr=True), transient=True):
+    for path in track(paths, "scoring"):
         case = read_case(path)
         if case.id in seen:
             raise BadInput(f"a case with the id {case.id!r} was read before", path=path)
@@ -137,8 +135,9 @@ def _deliver(results: Results, as_json: bool, output: Path | None) -> None:
 
 def _print_table(results: Results) -> None:
     """One line a proposal; a dash is unscored."""
-    from rich.console import Console
     from rich.table import Table
+
+    from driveproof.cli.console import Console
 
     columns = list(dict.fromkeys(
         key for rows in results.values() for row in rows.values() for key in row if key != "details"

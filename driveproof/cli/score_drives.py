@@ -195,7 +195,7 @@ def _print_estimates(title: str, columns: dict[str, dict[str, Any]]) -> None:
     table = Table(title, *columns)
     for rule in dict.fromkeys(rule for column in columns.values() for rule in column):
         table.add_row(rule, *(_cell(column.get(rule)) for column in columns.values()))
-    Console().print(table)
+    Console(markup=False, emoji=False, highlight=False).print(table)
 
 
 def _cell(estimate: dict[str, Any] | None) -> str:
@@ -216,4 +216,4 @@ def _print_counts(title: str, counts: dict[str, int]) -> None:
         table = Table(title, "n")
         for name, count in counts.items():
             table.add_row(name, str(count))
-        Console().print(table)
+        Console(markup=False, emoji=False, highlight=False).print(table)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 if TYPE_CHECKING:
     from driveproof.sim.server import Address
@@ -58,7 +59,7 @@ def serve(
     )
     logging.getLogger("asyncio").setLevel(logging.WARNING)
     options = ServerOptions(town, host, port, seed, version, maps, insecure_open)
-    status = Console(stderr=True).status(f"loading {town}")
+    status = Console(stderr=True).status(Text(f"loading {town}"))
 
     def ready(address: Address) -> None:
         status.stop()

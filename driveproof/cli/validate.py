@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from driveproof.cli.console import Console
 from driveproof.config import load_params
 
 app = typer.Typer(help="Check the data that models are built from.", no_args_is_help=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
+
+from driveproof.cli.console import Console, Progress
 
 app = typer.Typer(
     help="Commentaries: statistics, and exports for others' programs.", no_args_is_help=True
