@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from driveproof.config import load_params
 from driveproof.errors import UserError, run
+from driveproof.evaluation.statistics import bounds_text
 from driveproof.training.examples import prompt_style
 from driveproof.training.grpo.variant import Plan, run_variant, scoring_share
 
@@ -36,7 +37,7 @@ def main() -> None:
     gain = summary["gain"]["accuracy"]
     print(
         f"{name}: ACC {summary['start']['accuracy']['mean']:.3f} -> {summary['trained']['accuracy']['mean']:.3f}, "
-        f"gain {gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+        f"gain {gain['mean']:+.3f} [{bounds_text(gain['low'], gain['high'])}]"
     )
     print(" ".join(f"{k} {v:.4g}" for k, v in scoring_share(summary["timing"]).items()))
 

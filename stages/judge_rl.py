@@ -8,6 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from driveproof.config import load_params
 from driveproof.errors import BadInput, run
+from driveproof.evaluation.statistics import bounds_text
 from driveproof.judge import read_clips, read_pairs
 from driveproof.training.judge_rl_run import JudgeRl, run_judge_rl
 
@@ -49,7 +50,7 @@ def main() -> None:
         before, after, gain = (found[key]["strict"] for key in ("before", "after", "gain"))
         print(
             f"{name}: contested pairs {before['mean']:.3f} -> {after['mean']:.3f}, "
-            f"gain {gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+            f"gain {gain['mean']:+.3f} [{bounds_text(gain['low'], gain['high'])}]"
         )
 
 

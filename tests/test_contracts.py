@@ -100,7 +100,9 @@ def test_the_report_depends_on_every_folder_it_reads(root, pipeline) -> None:
     for path in (root / "driveproof" / "report").rglob("*.py"):
         read = set(re.findall(r'"((?:data|models|reports)/[a-z_]+)', path.read_text()))
         missing = read - deps - {"reports/index", "data/maps"}
-        assert not missing, f"{path.name} reads {missing}, which the stage report does not depend on"
+        assert not missing, (
+            f"{path.name} reads {missing}, which the stage report does not depend on"
+        )
 
 
 def test_stages_watch_only_sections_that_they_read(root, pipeline) -> None:

@@ -223,6 +223,8 @@ def print_grids(result: Evaluation, gains: Sequence[GridGain]) -> None:
 
 def brief(estimate: Estimate) -> str:
     """Mean and interval in words."""
+    from driveproof.evaluation.statistics import bounds_text
+
     if estimate.mean is None:
         return "unscored"
-    return f"{estimate.mean:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+    return f"{estimate.mean:.3f} ({bounds_text(estimate.low, estimate.high, joint=' to ')})"

@@ -267,8 +267,10 @@ def _print_comparison(found: Comparison, first: str, second: str) -> None:
 
 
 def _brief(found: Estimate, digits: int = 1) -> str:
+    from driveproof.evaluation.statistics import bounds_text
+
     lost = f", lost {found.lost}" if found.lost else ""
     if found.mean is None:
         return f"unscored (n {found.n}{lost})"
-    bounds = f"{found.low:.{digits}f} to {found.high:.{digits}f}"
+    bounds = bounds_text(found.low, found.high, digits, " to ")
     return f"{found.mean:.{digits}f} ({bounds}; n {found.n}{lost})"

@@ -183,7 +183,9 @@ def _print(summary: dict[str, Any]) -> None:
 
 
 def _brief(found: dict[str, Any], digits: int = 3) -> str:
+    from driveproof.evaluation.statistics import bounds_text
+
     if found["mean"] is None:
         return f"unscored (n {found['n']}, lost {found['lost']})"
-    mean, low, high = (f"{found[name]:.{digits}f}" for name in ("mean", "low", "high"))
-    return f"{mean} ({low} to {high}; n {found['n']}, lost {found['lost']})"
+    bounds = bounds_text(found["low"], found["high"], digits, " to ")
+    return f"{found['mean']:.{digits}f} ({bounds}; n {found['n']}, lost {found['lost']})"

@@ -199,11 +199,13 @@ def _print_estimates(title: str, columns: dict[str, dict[str, Any]]) -> None:
 
 
 def _cell(estimate: dict[str, Any] | None) -> str:
+    from driveproof.evaluation.statistics import bounds_text
+
     if estimate is None:
         return ""
     if estimate["mean"] is None:
         return f"unscored (lost {estimate['lost']})"
-    interval = f"[{estimate['low']:.3f}, {estimate['high']:.3f}]"
+    interval = f"[{bounds_text(estimate['low'], estimate['high'])}]"
     lost = f", lost {estimate['lost']}" if estimate["lost"] else ""
     return f"{estimate['mean']:.3f} {interval} (n {estimate['n']}{lost})"
 

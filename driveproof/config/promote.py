@@ -20,7 +20,9 @@ class GateRule(Section):
     at_least: float = 0.0
     floor: float | None = None
     min_units: int = Field(default=20, ge=1)
-    """Units that both must have been measured on, and with a floor that the challenger must have."""
+    """Units that both must have been measured on, and that the challenger must have where there is no champion."""
+    min_clusters: int = Field(default=5, ge=2)
+    """Drives or routes that these units must come from: many repeats of one route prove nothing about others."""
 
 
 class PromoteParams(Section):

@@ -12,7 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from driveproof.evaluation.statistics import CONFIDENCE, RESAMPLES, Estimate, bootstrap_mean
+from driveproof.evaluation.statistics import (
+    CONFIDENCE,
+    FEWEST_CLUSTERS,
+    RESAMPLES,
+    Estimate,
+    bootstrap_mean,
+)
 from driveproof.geometry.arrays import Bool, Float
 from driveproof.judge.gates import Gates
 from driveproof.judge.score import preference
@@ -94,17 +100,18 @@ def bootstrap(
     if not kept.any():
         return {name: Estimate(None, None, None, 0, lost) for name in measures}
     scores, labels = scores[kept], labels[kept]
-    drawn = Levels.of(scores, labels, _draws(np.asarray(places, dtype=str)[kept], seed))
+    names = np.asarray(places, dtype=str)[kept]
+    groups = len(np.unique(names))
+    drawn = Levels.of(scores, labels, _draws(names, seed))
     whole = Levels.of(scores, labels)
-    tail = (1.0 - CONFIDENCE) / 2.0
     found = {}
     for name, measure in measures.items():
         value = float(measure(whole)[0])
         if np.isnan(value):
             found[name] = Estimate(None, None, None, 0, lost)
             continue
-        low, high = np.nanquantile(measure(drawn), [tail, 1.0 - tail])
-        found[name] = Estimate(value, float(low), float(high), len(scores), lost)
+        low, high = _bounds(measure(drawn), groups)
+        found[name] = Estimate(value, low, high, len(scores), lost)
     return found
 
 
@@ -119,13 +126,23 @@ def paired_gain(
     lost = int((~kept).sum())
     if len(np.unique(labels[kept])) < 2:
         return Estimate(None, None, None, 0, lost)
-    weights = _draws(np.asarray(places, dtype=str)[kept], seed)
+    names = np.asarray(places, dtype=str)[kept]
+    weights = _draws(names, seed)
     whole, drawn = (
         measure(Levels.of(after[kept], labels[kept], w)) - measure(Levels.of(before[kept], labels[kept], w))
         for w in (None, weights)
     )  # fmt: skip
-    low, high = np.nanquantile(drawn, [(1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0])
-    return Estimate(float(whole[0]), float(low), float(high), int(kept.sum()), lost)
+    low, high = _bounds(drawn, len(np.unique(names)))
+    return Estimate(float(whole[0]), low, high, int(kept.sum()), lost)
+
+
+def _bounds(drawn: Float, groups: int) -> tuple[float, float] | tuple[None, None]:
+    """Of resamples of that many places; one place has no spread to show."""
+    if groups < FEWEST_CLUSTERS:
+        return None, None
+    tail = (1.0 - CONFIDENCE) / 2.0
+    low, high = np.nanquantile(drawn, [tail, 1.0 - tail])
+    return float(low), float(high)
 
 
 def _draws(places: Sequence[str] | Any, seed: int) -> Float:

@@ -276,10 +276,8 @@ def verdict(rows: Sequence[ProbeRow]) -> str:
     before, change = total.before, total.difference
     if before.mean is None or change.mean is None:
         return "Every answer of one model was lost: nothing can be said."
-    # where there is a mean there are bounds
-    assert before.low is not None
-    assert change.low is not None
-    assert change.high is not None
+    if before.low is None or change.low is None or change.high is None:
+        return "One answered question is too few to say anything."
     if before.low <= total.chance:
         return (
             f"Before, the model is not surely better than chance ({total.chance:.3f}): it has no general capability that "

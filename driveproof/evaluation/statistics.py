@@ -13,13 +13,16 @@ from driveproof.geometry.arrays import Float, as_float
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95
+FEWEST_CLUSTERS = 2
+"""With fewer there is no spread to see, and so no interval."""
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A mean and its interval.
 
-    ``n`` values went into it, ``lost`` could not be scored; without any value mean and bounds are None.
+    ``n`` values went into it, ``lost`` could not be scored; without any value mean and bounds are None. A mean of
+    one cluster has no bounds either: one drive tells nothing about the spread between drives.
     """
 
     mean: float | None
@@ -32,7 +35,14 @@ class Estimate:
         if self.mean is None:
             return f"unscored (lost {self.lost})"
         lost = f", lost {self.lost}" if self.lost else ""
-        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}] (n {self.n}{lost})"
+        return f"{self.mean:.3f} [{bounds_text(self.low, self.high)}] (n {self.n}{lost})"
+
+
+def bounds_text(low: float | None, high: float | None, digits: int = 3, joint: str = ", ") -> str:
+    """Both bounds for people, or that there are none."""
+    if low is None or high is None:
+        return "no interval"
+    return f"{low:.{digits}f}{joint}{high:.{digits}f}"
 
 
 def bootstrap_mean(
@@ -58,7 +68,7 @@ def bootstrap_mean(
     Notes
     -----
     The resampled mean is the ratio of sums, so clusters count by their number of values. With fewer than two
-    clusters nothing is known about the spread and the interval is the point itself.
+    clusters nothing is known about the spread, and there are no bounds.
     """
     array = as_float(values, (None,), "values")
     kept = ~np.isnan(array)
@@ -81,10 +91,15 @@ def cluster_interval(
     *,
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
-) -> tuple[float, float]:
-    """Percentile bootstrap interval of a mean from the sums and numbers ``[G]`` of its clusters, none empty."""
+) -> tuple[float, float] | tuple[None, None]:
+    """Percentile bootstrap interval of a mean from the sums and numbers ``[G]`` of its clusters, none empty.
+
+    Without a second cluster there is none: every draw would be the mean itself.
+    """
     totals, counts = np.asarray(totals), np.asarray(counts)
     groups = len(counts)
+    if groups < FEWEST_CLUSTERS:
+        return None, None
     rng = np.random.default_rng(seed)
     # drawing G clusters with replacement is drawing how often each is drawn
     draws = rng.multinomial(groups, np.full(groups, 1 / groups), size=resamples)

@@ -23,6 +23,7 @@ from driveproof.evaluation.mcq import AnswerTable
 from driveproof.evaluation.run import Evaluation, Run, summary_of, write_evaluation
 from driveproof.evaluation.statistics import (
     CONFIDENCE,
+    FEWEST_CLUSTERS,
     RESAMPLES,
     Estimate,
     bootstrap_mean,
@@ -216,7 +217,8 @@ def unpaired_difference(
 ) -> Estimate:
     """Mean of ``first`` ``[N]`` minus mean of ``second`` ``[M]``, NaN lost, with a percentile bootstrap interval.
 
-    Each side draws its own clusters, since no question is in both. ``n`` counts the values of both sides.
+    Each side draws its own clusters, since no question is in both; a side of one cluster leaves no bounds. ``n``
+    counts the values of both sides.
     """
     sides = []
     for place, (values, clusters) in enumerate(
@@ -235,10 +237,12 @@ def unpaired_difference(
     n = sum(len(side[0]) for side in sides)
     if any(not len(side[0]) for side in sides):
         return Estimate(None, None, None, n, lost)
+    mean = float(sides[0][0].mean() - sides[1][0].mean())
+    if any(len(counts) < FEWEST_CLUSTERS for _, _, counts, _ in sides):
+        return Estimate(mean, None, None, n, lost)
     means = [(draws @ totals) / (draws @ counts) for _, totals, counts, draws in sides]
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(means[0] - means[1], [tail, 1 - tail])
-    mean = float(sides[0][0].mean() - sides[1][0].mean())
     return Estimate(mean, float(low), float(high), n, lost)
 
 
@@ -283,15 +287,17 @@ def _findings_of(name: str, run: Mapping[str, Any]) -> list[str]:
     if drop["mean"] is None or chance is None:
         return [f"{name}: every answer of one side was lost."]
     said = []
-    if there["low"] <= chance:
+    if there["low"] is None or there["low"] <= chance:
         said.append(f"{name}: not surely better than chance ({chance:.3f}) on the other source.")
-    if drop["low"] <= 0:
+    if drop["low"] is None:
+        said.append(f"{name}: one side has a single drive, so nothing tells a loss from chance.")
+    elif drop["low"] <= 0:
         said.append(f"{name}: no loss of accuracy can be told from chance.")
     elif fitting["mean"] is None:
         said.append(
             f"{name}: loses accuracy, and no question there fits the codebook: nothing tells which of both fails."
         )
-    elif fitting["high"] < run["own"]["accuracy"]["low"]:
+    elif fitting["high"] is not None and fitting["high"] < run["own"]["accuracy"]["low"]:
         said.append(f"{name}: loses accuracy also where the codebook fits: it is the model.")
     else:
         said.append(f"{name}: loses accuracy, but not surely where the codebook fits.")

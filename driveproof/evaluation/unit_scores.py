@@ -74,6 +74,8 @@ class Comparison:
         First minus second over the units that both have, with a paired bootstrap interval over clusters.
     only_first, only_second
         Units that one alone has; they are in no difference.
+    clusters, clusters_first
+        Drives or routes behind the difference, and behind the first one's mean: units of one depend on each other.
     """
 
     metric: str
@@ -82,6 +84,8 @@ class Comparison:
     difference: Estimate
     only_first: int
     only_second: int
+    clusters: int
+    clusters_first: int
 
 
 def mcq_unit_scores(items: Sequence[McqItem], answers: Iterable[Answer]) -> list[UnitScore]:
@@ -145,8 +149,21 @@ def _compare(
         seed,
         clusters=[first[unit].cluster for unit in shared],
     )
-    alone = (len(first) - len(shared), len(second) - len(shared))
-    return Comparison(metric, mean(first), mean(second), difference, *alone)
+    own, other = _scored_units(first), _scored_units(second)
+    return Comparison(
+        metric,
+        mean(first),
+        mean(second),
+        difference,
+        only_first=len(first) - len(shared),
+        only_second=len(second) - len(shared),
+        clusters=len({first[unit].cluster for unit in own & other}),
+        clusters_first=len({first[unit].cluster for unit in own}),
+    )
+
+
+def _scored_units(scores: dict[str, UnitScore]) -> set[str]:
+    return {unit for unit, score in scores.items() if not np.isnan(score.value)}
 
 
 def write_unit_scores(path: str | Path, scores: Sequence[UnitScore]) -> None:

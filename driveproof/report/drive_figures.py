@@ -16,7 +16,7 @@ from driveproof.evaluation.driving.route_score import motion_of
 from driveproof.evaluation.driving.runs import DriveRun
 from driveproof.geometry.arrays import Float
 from driveproof.maps import LaneKind, load_town
-from driveproof.report.figures import COLOURS, INK, drawing, to_svg
+from driveproof.report.figures import COLOURS, INK, drawing, error_bars, to_svg
 
 BORDER_M = 18.0
 """Ground shown around the way that was driven, metres."""
@@ -33,8 +33,8 @@ def answers_and_driving(
             axes.errorbar(
                 [x],
                 [y],
-                xerr=[[x - answers["low"]], [answers["high"] - x]],
-                yerr=[[y - driving["low"]], [driving["high"] - y]],
+                xerr=error_bars(answers),
+                yerr=error_bars(driving),
                 fmt="o",
                 color=COLOURS[place % len(COLOURS)],
                 capsize=3,

@@ -70,6 +70,13 @@ def error_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], 
         return to_svg(figure)
 
 
+def error_bars(value: Mapping[str, Any]) -> list[list[float]] | None:
+    """Lengths below and above a mean for matplotlib; None where it has no interval."""
+    if value["low"] is None or value["high"] is None:
+        return None
+    return [[value["mean"] - value["low"]], [value["high"] - value["mean"]]]
+
+
 def interval_chart(rows: Sequence[tuple[str, Mapping[str, Any]]], chance: float | None) -> str:
     """Means with intervals, one row each, on 0 .. 1; a vertical line at chance."""
     scored = [(name, value) for name, value in rows if value.get("mean") is not None]
@@ -79,7 +86,7 @@ def interval_chart(rows: Sequence[tuple[str, Mapping[str, Any]]], chance: float 
             axes.legend(fontsize=8)
         for place, (_, value) in enumerate(scored):
             mean = value["mean"]
-            bars = [[mean - value["low"]], [value["high"] - mean]]
+            bars = error_bars(value)
             axes.errorbar([mean], [place], xerr=bars, fmt="o", color=COLOURS[0], capsize=3)
         axes.set_yticks(range(len(scored)), [name for name, _ in scored])
         axes.set_xlim(-0.02, 1.02)

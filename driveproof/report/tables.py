@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from driveproof.evaluation.statistics import bounds_text
+
 MISSING = "–"
 _CELL = re.compile(r"m(\d+)_high([\d.]+)")
 
@@ -57,8 +59,8 @@ def estimate(value: Mapping[str, Any] | None, digits: int = 3) -> str:
     lost = f", lost {value['lost']:,}" if value.get("lost") else ""
     if value.get("mean") is None:
         return f"unscored (n 0{lost})"
-    mean, low, high = (number(float(value[key]), digits) for key in ("mean", "low", "high"))
-    return f"{mean} [{low}, {high}] (n {value['n']:,}{lost})"
+    mean = number(float(value["mean"]), digits)
+    return f"{mean} [{bounds_text(value['low'], value['high'], digits)}] (n {value['n']:,}{lost})"
 
 
 def counts(caption: str, of: str, values: Mapping[str, int], note: str = "") -> Table:

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 
 from driveproof.config.promote import GateRule, PromoteParams
 from driveproof.errors import BadInput
+from driveproof.evaluation.statistics import Estimate
 from driveproof.evaluation.unit_scores import Comparison, compare_units
-from driveproof.tracking.registry import Version, find_version, set_alias, unit_scores
+from driveproof.tracking.registry import (
+    NoSuchVersion,
+    Version,
+    find_version,
+    set_alias,
+    unit_scores,
+)
 from driveproof.tracking.store import Store
 
 
@@ -63,7 +70,7 @@ def compare_versions(store: Store, first: Version, second: Version) -> list[Comp
 def judge_gate(
     gate: Sequence[GateRule], comparisons: Sequence[Comparison], *, rivals: bool
 ) -> tuple[RuleVerdict, ...]:
-    """Each rule against the comparisons; without ``rivals`` only floors and numbers of units count."""
+    """Each rule against the comparisons; without ``rivals`` only floors and numbers of units and clusters count."""
     by_metric = {comparison.metric: comparison for comparison in comparisons}
     return tuple(_judge(rule, by_metric.get(rule.metric), rivals) for rule in gate)
 
@@ -71,20 +78,29 @@ def judge_gate(
 def _judge(rule: GateRule, found: Comparison | None, rivals: bool) -> RuleVerdict:
     if found is None or found.first.mean is None:
         return RuleVerdict(rule, False, f"{rule.metric}: the challenger was not measured by it")
-    if found.first.n < rule.min_units:
-        why = f"{rule.metric}: measured on {found.first.n} units, {rule.min_units} are wanted"
-        return RuleVerdict(rule, False, why)
+    if few := _too_few(rule, found.first, found.clusters_first, "measured on"):
+        return RuleVerdict(rule, False, few)
     if rule.floor is not None and found.first.mean < rule.floor:
         why = f"{rule.metric}: {found.first.mean:.3f} is below the floor {rule.floor:.3f}"
         return RuleVerdict(rule, False, why)
     if not rivals:
         return RuleVerdict(rule, True, f"{rule.metric}: {found.first}, and there is no champion")
     difference = found.difference
-    if difference.low is None or difference.n < rule.min_units:
-        why = f"{rule.metric}: {difference.n} units are shared, {rule.min_units} are wanted"
-        return RuleVerdict(rule, False, why)
+    few = _too_few(rule, difference, found.clusters, "both are measured on")
+    if few or difference.low is None:
+        return RuleVerdict(rule, False, few or f"{rule.metric}: the difference has no interval")
     why = f"{rule.metric}: difference {difference}, at least {rule.at_least:g} is wanted"
     return RuleVerdict(rule, difference.low >= rule.at_least, why)
+
+
+def _too_few(rule: GateRule, found: Estimate, clusters: int, said: str) -> str:
+    """What is missing, "" if there are units and clusters enough."""
+    if found.n < rule.min_units:
+        return f"{rule.metric}: {said} {found.n} units, {rule.min_units} are wanted"
+    if clusters < rule.min_clusters:
+        many = "" if clusters == 1 else "s"
+        return f"{rule.metric}: {said} {found.n} units of {clusters} drive{many} or route{many}, {rule.min_clusters} are wanted"
+    return ""
 
 
 def promote(store: Store, params: PromoteParams, *, dry_run: bool = False) -> Promotion:
@@ -94,6 +110,8 @@ def promote(store: Store, params: PromoteParams, *, dry_run: bool = False) -> Pr
     ------
     BadInput
         If the model has no gate or no challenger, or one of the two was never measured.
+    Unreachable
+        If the store does not say whether there is a champion; nothing is moved then.
     """
     gate = params.gates.get(params.model)
     if not gate:
@@ -114,5 +132,5 @@ def promote(store: Store, params: PromoteParams, *, dry_run: bool = False) -> Pr
 def _champion(store: Store, params: PromoteParams) -> Version | None:
     try:
         return find_version(store, f"{params.model}@{params.champion}")
-    except BadInput:
+    except NoSuchVersion:
         return None

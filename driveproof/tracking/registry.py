@@ -6,7 +6,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +13,12 @@ from typing import TYPE_CHECKING
 from driveproof.errors import BadInput
 from driveproof.evaluation.unit_scores import UnitScore, read_unit_scores, write_unit_scores
 from driveproof.files import atomic_dir
-from driveproof.tracking.store import Store
+from driveproof.tracking.store import Store, silent
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
     from mlflow.entities.model_registry import ModelVersion
+    from mlflow.exceptions import MlflowException
 
 MODELS_PATH = "models"
 """Where a run keeps its models."""
@@ -26,6 +26,10 @@ SCORES_PATH = "unit_scores"
 _SCORES_TAG = "unit_scores."
 """Tag of a version: which artifact of which run holds its scores of a kind, as ``run_id:path``."""
 _REFERENCE = re.compile(r"^(?P<name>[^/:@]+)(?:@(?P<alias>[A-Za-z][\w-]*)|/(?P<number>\d+))$")
+
+
+class NoSuchVersion(BadInput):
+    """The registry answered, and has no such version."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,9 @@ def find_version(store: Store, reference: str) -> Version:
     Raises
     ------
     BadInput
-        If it is no reference, or the registry has no such version.
+        If it is no reference; NoSuchVersion if the registry has no such version.
+    Unreachable
+        If the registry does not say.
     """
     from mlflow.exceptions import MlflowException
 
@@ -63,22 +69,34 @@ def find_version(store: Store, reference: str) -> Version:
             else store.client.get_model_version(name, number)
         )
     except MlflowException as error:
+        if not _absent(error):
+            raise silent(error, path=reference) from None
         hint = "driveproof publish registers models"
-        raise BadInput(str(error).splitlines()[0], field=reference, hint=hint) from None
+        raise NoSuchVersion(str(error).splitlines()[0], field=reference, hint=hint) from None
     return _version(found)
+
+
+def _absent(error: MlflowException) -> bool:
+    """Whether the store said that there is no such thing; a time-out or a locked database says nothing.
+
+    Of a missing alias MLflow says that it is an invalid parameter.
+    """
+    return error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 
 
 def list_versions(store: Store) -> list[Version]:
     """All versions of all models, the latest of each model first."""
     from mlflow.exceptions import MlflowException
 
-    found = [_version(version) for version in store.client.search_model_versions("")]
     aliases: dict[tuple[str, str], list[str]] = {}
-    for name in {version.name for version in found}:
-        # a search does not tell the aliases
-        with suppress(MlflowException):
+    try:
+        found = [_version(version) for version in store.client.search_model_versions("")]
+        for name in {version.name for version in found}:
+            # a search does not tell the aliases
             for alias, number in store.client.get_registered_model(name).aliases.items():
                 aliases.setdefault((name, str(number)), []).append(alias)
+    except MlflowException as error:
+        raise silent(error) from None
     named = [
         replace(version, aliases=tuple(sorted(aliases.get((version.name, version.number), []))))
         for version in found
@@ -125,7 +143,9 @@ def register(store: Store, run: Run, name: str, model: Path, content_hash: str) 
     store.client.log_artifacts(run.info.run_id, str(model), where)
     try:
         store.client.get_registered_model(name)
-    except MlflowException:
+    except MlflowException as error:
+        if not _absent(error):
+            raise silent(error, path=name) from None
         store.client.create_registered_model(name)
     tags = {"content_hash": content_hash, "dvc_lock": str(run.data.tags["dvc_lock"])}
     source = f"{run.info.artifact_uri}/{where}"

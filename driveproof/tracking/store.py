@@ -84,8 +84,13 @@ def open_store(params: PublishParams, root: str | Path = ".") -> Store:
             return Store(client, experiment.experiment_id)
         return Store(client, client.create_experiment(params.experiment, artifacts))
     except (MlflowException, OSError) as error:
-        text = str(error).splitlines()[0]
-        raise Unreachable(f"the tracking store does not answer: {text}", path=uri) from None
+        raise silent(error, path=uri) from None
+
+
+def silent(error: Exception, path: str = "") -> Unreachable:
+    """What to raise where the store gave no answer: a time-out, an error of the server, a locked database."""
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return Unreachable(f"the tracking store does not answer: {text}", path=path or None)
 
 
 def _try_sqlite(uri: str) -> None:

@@ -29,6 +29,7 @@ from driveproof.evaluation.judge_metrics import (
     average_precision,
     average_precision_of_failures,
     bootstrap,
+    paired_gain,
     perfect_match,
     quality,
     selection,
@@ -94,9 +95,17 @@ def test_intervals_draw_whole_places() -> None:
     scores, labels = np.tile([0.9, 0.1], 20), np.tile([True, True], 20)
     measures = {"ACC": accuracy_at(0.5)}
     alone = bootstrap(measures, scores, labels, [str(n) for n in range(40)], 0)["ACC"]
-    together = bootstrap(measures, scores, labels, ["a"] * 40, 0)["ACC"]
+    together = bootstrap(measures, scores, labels, ["a"] * 20 + ["b"] * 20, 0)["ACC"]
     assert alone.low < 0.5 < alone.high
     assert together.low == together.mean == together.high == 0.5
+
+
+def test_one_place_has_no_interval() -> None:
+    scores, labels = np.array([0.1, 0.9, 0.4, 0.8]), np.array([False, True, False, True])
+    found = quality(scores, labels, ["a"] * 4, (0.5,), 0)["AUC"]
+    assert (found.mean, found.low, found.high) == (1.0, None, None)
+    gain = paired_gain(auc, scores, scores, labels, ["a"] * 4, 0)
+    assert (gain.mean, gain.low, gain.high) == (0.0, None, None)
 
 
 def test_selection_counts_ties_and_losses_three_ways() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from driveproof.evaluation import bootstrap_mean, mean_over_repeats, paired_difference, wilson
 
-_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+_VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 
 
 @given(_VALUES, st.integers(0, 5))
@@ -91,3 +91,11 @@ def test_means_over_repeats_skip_lost_ones() -> None:
     nan = float("nan")
     means = mean_over_repeats(np.array([[1.0, 0.0], [1.0, nan], [nan, nan]]))
     np.testing.assert_array_equal(means, [0.5, 1.0, nan])
+
+
+def test_one_cluster_has_a_mean_and_no_interval() -> None:
+    one = bootstrap_mean([-10.0, 70.0, -80.0, 69.0, -40.0], 0, clusters=["route"] * 5)
+    assert (one.mean, one.low, one.high, one.n) == (pytest.approx(1.8), None, None, 5)
+    assert str(one) == "1.800 [no interval] (n 5)"
+    two = bootstrap_mean([1.0, 2.0, float("nan")], 0, clusters=["a", "a", "b"])
+    assert two.low is None

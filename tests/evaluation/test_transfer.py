@@ -197,3 +197,20 @@ def test_logs_of_argoverse_2_are_another_source(
     assert other["questions"] > 10
     assert other["codebook"]["ade"]["mean"] > summary["sides"]["own"]["codebook"]["ade"]["mean"]
     assert summary["runs"]["oracle"]["other"]["accuracy"]["mean"] == 1.0
+
+
+def test_a_side_of_one_drive_leaves_no_interval_and_no_claim() -> None:
+    found = unpaired_difference(np.ones(4), ["a"] * 4, np.zeros(4), list("pqrs"), 0)
+    assert (found.mean, found.low, found.high) == (1.0, None, None)
+    bare = {**_estimate(0.5), "low": None, "high": None}
+    run = {
+        "own": {"mode": "deft", "chance": 1 / 6, "accuracy": _estimate(0.9)},
+        "other": {"mode": "deft", "chance": 1 / 6, "accuracy": bare},
+        "drop": {"accuracy": bare},
+        "fitting": bare,
+    }
+    side = {"codebook": {"ade": {"mean": 0.5}}, "questions": 9, "with_pictures": 9, "drives": 1}
+    sides = {"own": {**side, "sources": ["a"]}, "other": {**side, "sources": ["b"]}}
+    said = findings({"sides": sides, "runs": {"sft": run}})
+    assert any("not surely better than chance" in one for one in said)
+    assert any("nothing tells a loss from chance" in one for one in said)

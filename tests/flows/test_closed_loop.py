@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +22,15 @@ PARAMS = f"""
 publish: {{models: [{{name: {NAME}, folder: models/driver}}]}}
 promote:
   gates:
-    {NAME}: [{{metric: driving_score, at_least: MARGIN, min_units: 1}}]
+    {NAME}: [{{metric: driving_score, at_least: MARGIN, min_units: 2, min_clusters: 2}}]
 """
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A suite of one short route, and two versions of a driver: the second is the challenger."""
-    write_routes(staged_routes(["HardBreakRoute"], longest_m=150.0), tmp_path / "suite.xml")
+    """A suite of one short route under two names, and two versions of a driver: the second is the challenger."""
+    (route,) = staged_routes(["HardBreakRoute"], longest_m=150.0)
+    write_routes([route, replace(route, key="2")], tmp_path / "suite.xml")
     (tmp_path / "params.yaml").write_text(PARAMS.replace("MARGIN", "1000.0"))
     model = tmp_path / "models" / "driver"
     model.mkdir(parents=True)
@@ -58,7 +60,7 @@ def test_a_suite_ends_in_the_registry_and_moves_the_champion_by_the_gate(
     server.deploy(root)
     store = open_store(load_params(repository / "params.yaml").publish, repository)
     champion = find_version(store, f"{NAME}/1")
-    slow = [UnitScore("driving_score", "1_rep0", "1", 30.0)]
+    slow = [UnitScore("driving_score", f"{name}_rep0", name, 30.0) for name in ("1", "2")]
     run_id = store.client.get_model_version(NAME, "1").run_id
     attach_scores(store, champion, run_id, "drive", slow)
     set_alias(store, champion, "champion")
@@ -78,4 +80,4 @@ def test_a_suite_ends_in_the_registry_and_moves_the_champion_by_the_gate(
     states = [
         json.loads(p.read_text())["state"] for p in repository.glob("runs/*/routes/*/state.json")
     ]
-    assert states == ["completed"]
+    assert states == ["completed"] * 2

@@ -32,7 +32,7 @@ from driveproof.mcq.grid import difficulty_grid
 from driveproof.mcq.interaction import Answer
 from driveproof.mcq.stats import stats_of
 from driveproof.report import build_report
-from driveproof.report.figures import _spread
+from driveproof.report.figures import _spread, interval_chart
 from driveproof.report.tables import estimate, grid, number, percent
 from driveproof.scene import Decision, Direction, ImageRef, SpeedChange, write_scenes
 from driveproof.testing import make_scene
@@ -215,6 +215,9 @@ def test_numbers_never_hide_what_is_lost() -> None:
     assert estimate(unscored) == "unscored (n 0, lost 3)"
     scored = {"mean": 0.5, "low": 0.25, "high": 0.75, "n": 1200, "lost": 0}
     assert estimate(scored, 2) == "0.50 [0.25, 0.75] (n 1,200)"
+    bare = {"mean": 0.5, "low": None, "high": None, "n": 5, "lost": 0}
+    assert estimate(bare, 2) == "0.50 [no interval] (n 5)"
+    assert "<svg" in interval_chart([("one drive", bare), ("many", scored)], 0.2)
     assert estimate(None) == number(None) == percent(None) == "–"
 
 

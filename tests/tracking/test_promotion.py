@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mlflow.exceptions import MlflowException
+from mlflow.protos.databricks_pb2 import INTERNAL_ERROR, TEMPORARILY_UNAVAILABLE
 from safetensors.numpy import save_file
 from typer.testing import CliRunner
 
 from driveproof.cli.app import app
 from driveproof.config import Params, load_params
 from driveproof.config.promote import GateRule, PromoteParams
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, Unreachable
 from driveproof.evaluation.driving.records import RouteRecord, RouteState, Status
 from driveproof.evaluation.unit_scores import UnitScore, compare_units
 from driveproof.tracking import (
@@ -113,7 +115,7 @@ def test_few_units_prove_nothing() -> None:
     assert not verdict.holds
     rows = compare_units(_scores(np.full(30, 0.9)), _scores(np.full(10, 0.1)))
     (verdict,) = judge_gate((GateRule(metric="accuracy", min_units=20),), rows, rivals=True)
-    assert "10 units are shared" in verdict.why
+    assert "both are measured on 10 units" in verdict.why
 
 
 def test_a_version_that_was_never_measured_is_named(store: Store) -> None:
@@ -186,3 +188,41 @@ def test_the_commands_say_it_in_json_and_by_exit_code(
     )
     assert runner.invoke(app, ["promote"]).exit_code == 0
     assert "already" in runner.invoke(app, ["promote"]).stdout
+
+
+def _repeats(values: list[float], route: str = "1") -> list[UnitScore]:
+    return [UnitScore("driving_score", f"{route}_rep{n}", route, v) for n, v in enumerate(values)]
+
+
+def test_one_route_driven_five_times_proves_nothing() -> None:
+    gains = [-10.0, 70.0, -80.0, 69.0, -40.0]
+    rows = compare_units(_repeats([50.0 + gain for gain in gains]), _repeats([50.0] * 5))
+    rule = GateRule(metric="driving_score", min_units=5)
+    for rivals in (True, False):
+        (verdict,) = judge_gate((rule,), rows, rivals=rivals)
+        assert not verdict.holds
+        assert "5 units of 1 drive or route, 5 are wanted" in verdict.why
+    better = [score for n in range(5) for score in _repeats([60.0], str(n))]
+    worse = [score for n in range(5) for score in _repeats([50.0], str(n))]
+    (verdict,) = judge_gate((rule,), compare_units(better, worse), rivals=True)
+    assert verdict.holds
+
+
+@pytest.mark.parametrize("code", [INTERNAL_ERROR, TEMPORARILY_UNAVAILABLE])
+def test_a_store_that_does_not_answer_is_not_without_a_champion(
+    store: Store, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    set_alias(store, _measure(store, 1, np.full(30, 0.9)), "champion")
+    _measure(store, 2, np.full(30, 0.3))
+    ask = store.client.get_model_version_by_alias
+
+    def fail(name: str, alias: str) -> object:
+        if alias == "champion":
+            raise MlflowException("database is locked", code)
+        return ask(name, alias)
+
+    monkeypatch.setattr(store.client, "get_model_version_by_alias", fail)
+    with pytest.raises(Unreachable, match="database is locked"):
+        promote(store, PARAMS)
+    monkeypatch.undo()
+    assert find_version(store, f"{NAME}@champion").number == "1"

@@ -20,7 +20,13 @@ from driveproof.evaluation.driving.records import RouteRecord
 from driveproof.evaluation.driving.route_score import Variant, score_record
 from driveproof.evaluation.driving.runs import DriveRun
 from driveproof.evaluation.driving.suite import abilities_of
-from driveproof.evaluation.statistics import CONFIDENCE, RESAMPLES, Estimate, bootstrap_mean
+from driveproof.evaluation.statistics import (
+    CONFIDENCE,
+    FEWEST_CLUSTERS,
+    RESAMPLES,
+    Estimate,
+    bootstrap_mean,
+)
 from driveproof.evaluation.vqa.given import Given
 from driveproof.evaluation.vqa.judge import FormJudge
 from driveproof.evaluation.vqa.run import (
@@ -147,7 +153,9 @@ def rank_correlation(
     values = values[~np.isnan(values)]  # draws in which one of both is constant
     half = (1.0 - CONFIDENCE) / 2.0
     mean = float(_spearman(pairs, np.ones((1, len(pairs))))[0])
-    low, high = np.quantile(values, [half, 1.0 - half]) if len(values) else (mean, mean)
+    if groups < FEWEST_CLUSTERS or not len(values):
+        return Estimate(mean, None, None, len(pairs), lost)
+    low, high = np.quantile(values, [half, 1.0 - half])
     return Estimate(mean, float(low), float(high), len(pairs), lost)
 
 

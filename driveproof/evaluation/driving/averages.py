@@ -11,7 +11,13 @@ import numpy as np
 
 from driveproof.evaluation.driving.route_score import DIVIDES_BY_ZERO, RouteScore, Variant
 from driveproof.evaluation.driving.suite import ExpectedRoute, abilities_of, unknown_types
-from driveproof.evaluation.statistics import CONFIDENCE, RESAMPLES, Estimate, bootstrap_mean
+from driveproof.evaluation.statistics import (
+    CONFIDENCE,
+    FEWEST_CLUSTERS,
+    RESAMPLES,
+    Estimate,
+    bootstrap_mean,
+)
 from driveproof.sim.routes import Ability
 
 
@@ -178,13 +184,15 @@ class Suite:
             return Estimate(None, None, None, 0, lost)
         known = counts.sum(axis=1) > 0  # a draw of lost routes alone would say nothing
         totals, counts = totals[known][:, there], counts[known][:, there]
+        mean = float((totals.sum(axis=0) / counts.sum(axis=0)).mean())
         rng, groups = np.random.default_rng(self.seed), len(totals)
+        if groups < FEWEST_CLUSTERS:
+            return Estimate(mean, None, None, int(there.sum()), lost)
         draws = rng.multinomial(groups, np.full(groups, 1 / groups), size=RESAMPLES)
         drawn = draws @ counts
         means = np.divide(draws @ totals, drawn, out=np.full(drawn.shape, np.nan), where=drawn > 0)
         half = (1.0 - CONFIDENCE) / 2.0
         low, high = np.quantile(np.nanmean(means, axis=1), [half, 1.0 - half])
-        mean = float((totals.sum(axis=0) / counts.sum(axis=0)).mean())
         return Estimate(mean, float(low), float(high), int(there.sum()), lost)
 
     def _groups(self, names: Callable[[RouteScore], Iterable[str]]) -> dict[str, Group]:

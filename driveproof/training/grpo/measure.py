@@ -16,6 +16,7 @@ from driveproof.evaluation.mcq import AnswerTable, report_table, tabulate
 from driveproof.evaluation.normalise import normalise
 from driveproof.evaluation.statistics import (
     CONFIDENCE,
+    FEWEST_CLUSTERS,
     RESAMPLES,
     Estimate,
     bootstrap_mean,
@@ -104,7 +105,8 @@ def over_seeds(values: Float, clusters: Sequence[str], seed: int) -> Estimate:
     """Mean of ``values`` ``[S, N]`` over seeds and questions, NaN lost, with a bootstrap interval over both.
 
     Seeds and clusters of questions are resampled together (a two-way bootstrap), since both are samples: of the
-    luck of training, and of the drives there are. With one seed only the drives are.
+    luck of training, and of the drives there are. With one seed only the drives are; with one drive there are no
+    bounds.
     """
     values = np.asarray(values, dtype=np.float64)
     kept = ~np.isnan(values)
@@ -112,6 +114,9 @@ def over_seeds(values: Float, clusters: Sequence[str], seed: int) -> Estimate:
         return Estimate(None, None, None, 0, int(kept.size))
     _, code = np.unique(np.asarray(clusters), return_inverse=True)
     groups, runs = int(code.max()) + 1, len(values)
+    mean, lost = float(values[kept].mean()), int((~kept).sum())
+    if np.unique(np.broadcast_to(code, kept.shape)[kept]).size < FEWEST_CLUSTERS:
+        return Estimate(mean, None, None, int(kept.sum()), lost)
     member = np.eye(groups)[code]
     totals, counts = np.where(kept, values, 0.0) @ member, kept.astype(np.float64) @ member
     rng = np.random.default_rng(seed)
@@ -121,8 +126,7 @@ def over_seeds(values: Float, clusters: Sequence[str], seed: int) -> Estimate:
     number = np.einsum("bs,sg,bg->b", by_run, counts, by_group)
     means = drawn[number > 0] / number[number > 0]
     low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    mean = float(values[kept].mean())
-    return Estimate(mean, float(low), float(high), int(kept.sum()), int((~kept).sum()))
+    return Estimate(mean, float(low), float(high), int(kept.sum()), lost)
 
 
 def compare(start: Measured, trained: Sequence[Measured], seed: int) -> dict[str, Any]:

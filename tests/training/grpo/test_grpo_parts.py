@@ -148,6 +148,8 @@ def test_intervals_over_seeds_and_drives() -> None:
     assert (counted.n, counted.lost) == (90, 10)
     assert counted.mean == pytest.approx(values[0, 10:].mean())
     assert over_seeds(lost * np.nan, drives, 1).mean is None
+    single = over_seeds(values, ["d"] * 100, 1)
+    assert (single.mean, single.low, single.high) == (one.mean, None, None)
 
 
 def test_a_gain_is_paired_question_by_question(arena: Arena) -> None:
