@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from driveproof.errors import BadInput
-from driveproof.evaluation.retention_results import Result, plain, read_results
+from driveproof.evaluation.retention_results import Result, in_one_unit, plain, read_results
 from driveproof.evaluation.statistics import Estimate, bootstrap_mean, paired_difference
 
 __all__ = ["Change", "Result", "averages", "compare_results", "group_of", "read_results"]
@@ -27,7 +27,7 @@ class Change:
     """One benchmark before and after.
 
     ``difference`` is after minus before of the scores; ``paired`` the same over the single questions that both have, with
-    an interval, None where one has no such file.
+    an interval, None where one has no such file. Both scores are in one unit, whatever each alone looks like.
     """
 
     benchmark: str
@@ -63,7 +63,7 @@ def compare_results(
         raise BadInput(
             f"no benchmark is in both: before {', '.join(sorted(before))}; after {', '.join(sorted(after))}"
         )
-    return [_change(name, before[name], after[name], seed) for name in shared]
+    return [_change(name, *in_one_unit(before[name], after[name]), seed) for name in shared]
 
 
 def _place(group: str) -> int:

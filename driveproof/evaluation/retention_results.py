@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,16 @@ class Result:
     questions
         How many were asked, None if no file tells.
     points
-        Whether the score is beyond 100 and so neither share nor percentage.
+        Whether the score is neither share nor percentage.
+    raw
+        The number as it stands in the file, None if no file has one.
     """
 
     score: float | None = None
     hits: Mapping[str, float] = field(default_factory=dict)
     questions: int | None = None
     points: bool = False
+    raw: float | None = None
 
 
 def read_results(folder: str | Path, model: str = "") -> dict[str, Result]:
@@ -100,8 +104,8 @@ def read_results(folder: str | Path, model: str = "") -> dict[str, Result]:
         name = _dataset(rest, datasets)
         found[name] = _join(found.get(name, Result()), _read(rest, path))
     for name, score in _statuses(folder) if files or not _has_scores(folder) else ():
-        if found.get(name, Result()).score is None:
-            found[name] = replace(found.get(name, Result()), score=score)
+        if found.get(name, Result()).raw is None:
+            found[name] = replace(found.get(name, Result()), raw=score)
     found = {name: _scaled(result) for name, result in found.items()}
     if all(result.score is None for result in found.values()):
         raise BadInput(
@@ -150,7 +154,7 @@ def _read(rest: str, path: Path) -> Result:
     """What one file tells; nothing if it is of a kind that tells nothing."""
     scores, helper = _SCORES.search(rest), _HELPERS.search(rest)
     if path.suffix == ".json" and scores:
-        return Result(score=_overall_of(read_json_of(path)))
+        return Result(raw=_overall_of(read_json_of(path)))
     try:
         columns = {name.lower(): cells for name, cells in _light(path).items()}
     except BadInput:
@@ -159,7 +163,7 @@ def _read(rest: str, path: Path) -> Result:
         raise
     hits = _hits(columns) if helper else {}
     if scores and not hits:
-        return Result(score=_overall(path))
+        return Result(raw=_overall(path))
     return Result(hits=hits, questions=len(columns["index"]) if "index" in columns else None)
 
 
@@ -272,27 +276,66 @@ def _statuses(folder: Path) -> Iterator[tuple[str, float]]:
 
 def _join(known: Result, more: Result) -> Result:
     return Result(
-        score=more.score if known.score is None else known.score,
+        raw=more.raw if known.raw is None else known.raw,
         hits=known.hits or more.hits,
         questions=known.questions if more.questions is None else more.questions,
     )
 
 
+class Unit(StrEnum):
+    """What a benchmark's number is."""
+
+    SHARE = "share"
+    PERCENT = "percent"
+    POINTS = "points"
+
+
 def _scaled(result: Result) -> Result:
-    """Shares as 0 to 1. A number up to 1 is taken as a share, unless the single questions say that it is a percentage."""
-    score = result.score
+    """In its own unit; without a score of its own the share of its single questions."""
     if result.hits:
-        mean = float(np.mean(list(result.hits.values())))
-        if score is None:
-            return replace(result, score=mean, questions=result.questions or len(result.hits))
-        if score <= 1 and abs(score / 100 - mean) < abs(score - mean):
-            score /= 100
         result = replace(result, questions=result.questions or len(result.hits))
-    if score is None or score <= 1:
-        return replace(result, score=score)
-    if score <= 100:
-        return replace(result, score=score / 100)
-    return replace(result, points=True)
+    if result.raw is None:
+        mean = float(np.mean(list(result.hits.values()))) if result.hits else None
+        return replace(result, score=result.score if mean is None else mean)
+    return _in_unit(result, _unit(result)[0])
+
+
+def _unit(result: Result) -> tuple[Unit, bool]:
+    """The unit of a raw number, and whether that is sure: a number up to 1 may be a share or a small percentage."""
+    raw = result.raw
+    assert raw is not None
+    if raw > 100:
+        return Unit.POINTS, True
+    if raw > 1:
+        return Unit.PERCENT, False
+    if not result.hits:
+        return Unit.SHARE, False
+    mean = float(np.mean(list(result.hits.values())))
+    return (Unit.PERCENT if abs(raw / 100 - mean) < abs(raw - mean) else Unit.SHARE), True
+
+
+def _in_unit(result: Result, unit: Unit) -> Result:
+    raw, points = result.raw, unit is Unit.POINTS
+    if raw is None:  # its share of single questions is nothing in points
+        return replace(result, score=None, points=True) if points else result
+    return replace(result, score=raw / 100 if unit is Unit.PERCENT else raw, points=points)
+
+
+def in_one_unit(before: Result, after: Result) -> tuple[Result, Result]:
+    """Two results of one benchmark, their scores in one unit.
+
+    One number alone does not tell: 88 beside 612 are points and no 88 %, 0.8 beside 45 is a percentage. Points of either
+    make both points; a percentage of either makes both percentages, but where single questions say that one is a share.
+    """
+    units = [_unit(side) for side in (before, after) if side.raw is not None]
+    found = {unit for unit, _ in units}
+    common = next((u for u in (Unit.POINTS, Unit.PERCENT, Unit.SHARE) if u in found), Unit.SHARE)
+
+    def scaled(side: Result) -> Result:
+        sure = side.raw is not None and _unit(side) == (Unit.SHARE, True)
+        return _in_unit(side, Unit.SHARE if sure and common is Unit.PERCENT else common)
+
+    return scaled(before), scaled(after)
 
 
 def plain(name: str) -> str:

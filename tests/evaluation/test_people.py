@@ -15,6 +15,8 @@ from driveproof.errors import BadInput, UserError
 from driveproof.evaluation.cfs import AXES, OfflineJudge
 from driveproof.evaluation.facts import SceneFacts, SignalFact
 from driveproof.evaluation.people import SheetPlan, report_people, write_sheets
+from driveproof.evaluation.people.agreement import _wins
+from driveproof.evaluation.people.marks import Marks
 from driveproof.evaluation.people.sheets import ANNOTATORS, swapped
 from driveproof.mcq import write_items
 from driveproof.mcq.answers import write_answers
@@ -154,6 +156,29 @@ def test_filled_sheets_come_to_hand_computed_figures(sheets: Path) -> None:
     assert report.between["coherence"].exact == 0.0
     assert report.between["hld"].exact == 1.0
     assert report.unmarked == 0
+
+
+def test_verdicts_of_one_drive_are_no_independent_trials() -> None:
+    """Four drives of five pairs each, judged twice alike: the interval is that of four drives, not of 40 verdicts."""
+    pairs = {
+        f"t{drive}{n}": {"runs": ["good", "bad"], "scene": f"d{drive}"}
+        for drive in range(4)
+        for n in range(5)
+    }
+    marks = {
+        annotator: Marks(
+            pairs={
+                token: str(1 + (swapped(token, annotator) ^ int(entry["scene"] > "d1")))
+                for token, entry in pairs.items()
+            }
+        )
+        for annotator in ANNOTATORS
+    }
+    found = _wins(pairs, marks, 0)["good"]
+    assert (found.mean, found.n) == (0.5, 40)
+    assert (found.low, found.high) == (0.0, 1.0)
+    one = {token: {**entry, "scene": "d0"} for token, entry in pairs.items()}
+    assert _wins(one, marks, 0)["good"].low is None
 
 
 def test_empty_fields_are_unmarked_not_zero(sheets: Path) -> None:

@@ -102,6 +102,37 @@ def test_all_spellings_of_one_number(tmp_path: Path) -> None:
     assert read_results(renamed, "Qwen3_VL")["ERQA"].score == pytest.approx(0.60)
 
 
+@pytest.mark.parametrize(
+    ("numbers", "wanted", "points"),
+    [
+        ((612, 88), (612, 88), True),  # 88 of 1000 points are no 88 %
+        ((88, 612), (88, 612), True),
+        ((45, 0.8), (0.45, 0.008), False),  # 0.8 % and no 80 %
+        ((0.45, 0.8), (0.45, 0.8), False),
+        ((45, 61), (0.45, 0.61), False),
+    ],
+)
+def test_both_sides_are_read_in_one_unit(
+    tmp_path: Path, numbers: tuple[float, float], wanted: tuple[float, float], points: bool
+) -> None:
+    sides = []
+    for name, number in zip(("before", "after"), numbers, strict=True):
+        (tmp_path / name / "m").mkdir(parents=True)
+        (tmp_path / name / "m" / "m_OCRBench_score.json").write_text(f'{{"Final Score": {number}}}')
+        sides.append(read_results(tmp_path / name))
+    (change,) = compare_results(*sides, 0)
+    assert (change.before, change.after) == pytest.approx(wanted)
+    assert change.difference == pytest.approx(wanted[1] - wanted[0])
+    assert change.points == points
+
+
+def test_single_questions_tell_a_share_from_a_small_percentage() -> None:
+    share = Result(raw=0.6, score=0.6, hits={str(n): float(n < 6) for n in range(10)})
+    percent = Result(raw=61.0, score=0.61)
+    (change,) = compare_results({"ERQA": share}, {"ERQA": percent}, 0)
+    assert (change.before, change.after) == (0.6, 0.61)
+
+
 def test_the_change_is_paired_where_single_questions_are_known(tmp_path: Path) -> None:
     before = read_results(_model(tmp_path / "a", "base", 61))
     after = read_results(_model(tmp_path / "b", "deft", 40))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from driveproof.evaluation.cfs import AXES
 from driveproof.evaluation.people.marks import Marks, read_marks
 from driveproof.evaluation.people.sheets import ANNOTATORS, swapped
-from driveproof.evaluation.statistics import Estimate, bootstrap_mean, wilson
+from driveproof.evaluation.statistics import Estimate, bootstrap_mean
 
 WITHIN = 0.25
 """Human and automatic CFS agree if they differ by no more than this."""
@@ -49,7 +48,7 @@ class Labels:
 class PeopleReport:
     """Everything; ``unmarked`` counts fields that were left empty.
 
-    ``wins``: run -> share of the judgements of pairs, "tie" included. ``between``: axis -> the two annotators on the texts that
+    ``wins``: run -> share of the judgements of pairs, "tie" included, intervals over drives. ``between``: axis -> the two annotators on the texts that
     both marked (kappa quadratic), with "hld" for decisions.
     """
 
@@ -76,7 +75,7 @@ def report_people(folder: str | Path, seed: int = 0) -> PeopleReport:
             run: _run({t: e for t, e in texts.items() if e["run"] == run}, marks, seed)
             for run in sorted({entry["run"] for entry in texts.values()})
         },
-        wins=_wins(key["pairs"], marks),
+        wins=_wins(key["pairs"], marks, seed),
         cfs=_cfs(texts, marks),
         hld=_labels(
             [
@@ -109,18 +108,22 @@ def _run(texts: Mapping[str, dict[str, Any]], marks: Mapping[str, Marks], seed: 
     )
 
 
-def _wins(pairs: Mapping[str, dict[str, Any]], marks: Mapping[str, Marks]) -> dict[str, Estimate]:
-    counts: Counter[str] = Counter()
+def _wins(
+    pairs: Mapping[str, dict[str, Any]], marks: Mapping[str, Marks], seed: int
+) -> dict[str, Estimate]:
+    winners, scenes = [], []
     for annotator, said in marks.items():
         for token, better in said.pairs.items():
             runs = pairs[token]["runs"]
-            if better == "tie":
-                counts["tie"] += 1
-            else:
-                counts[runs[(int(better) - 1) ^ swapped(token, annotator)]] += 1
-    total = sum(counts.values())
+            first = better != "tie" and (int(better) - 1) ^ swapped(token, annotator)
+            winners.append("tie" if better == "tie" else runs[first])
+            scenes.append(pairs[token]["scene"])
     names = sorted({run for pair in pairs.values() for run in pair["runs"]})
-    return {name: wilson(counts[name], total) for name in (*names, "tie")} if pairs else {}
+    # both annotators judge the same pairs, and pairs of one drive are alike: verdicts of a drive are drawn together
+    return {
+        name: bootstrap_mean([float(w == name) for w in winners], seed, clusters=scenes)
+        for name in ((*names, "tie") if pairs else ())
+    }
 
 
 def _cfs(texts: Mapping[str, dict[str, Any]], marks: Mapping[str, Marks]) -> CfsAgreement:
