@@ -7,7 +7,10 @@ from driveproof.errors import run
 from driveproof.evaluation.facts import read_facts
 from driveproof.mcq import read_items
 from driveproof.rewards.commented import commented_facts
-from driveproof.rewards.generate import make_rubrics, summary_of, write_rubric_set
+from driveproof.rewards.generate import make_rubrics, some_rubrics, summary_of, write_rubric_set
+
+CACHE = ".cache/rubrics"
+"""Replies of a model: a stage that was cut off asks only for what it lacks."""
 
 
 def main() -> None:
@@ -16,8 +19,8 @@ def main() -> None:
     seen = [item.observation for item in read_items("data/mcq/train.parquet")]
     facts = read_facts("data/scenes", {observation.record_key for observation in seen})
     facts = commented_facts(facts, "data/raw")
-    made = make_rubrics(seen, facts, params.rubrics, seed=params.seed)
-    write_rubric_set(made, "data/rubrics")
+    made = make_rubrics(seen, facts, params.rubrics, seed=params.seed, cache_dir=CACHE)
+    write_rubric_set(some_rubrics(made), "data/rubrics")
     summary = summary_of(made)
     print(f"rubrics {summary['rubrics']}, criteria {summary['criteria']}, lost {summary['lost']}")
 

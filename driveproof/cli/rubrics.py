@@ -42,12 +42,11 @@ def make(
     from driveproof.cli.console import Console, Progress
     from driveproof.config import load_params
     from driveproof.config.rubrics import RubricsParams
-    from driveproof.errors import Unreachable
     from driveproof.evaluation.facts import read_facts
     from driveproof.files import check_folder
     from driveproof.mcq import read_items
     from driveproof.rewards.commented import commented_facts
-    from driveproof.rewards.generate import make_rubrics, summary_of, write_rubric_set
+    from driveproof.rewards.generate import make_rubrics, some_rubrics, summary_of, write_rubric_set
 
     check_folder(out, ["summary.json"])
     section = load_params(params).rubrics if params is not None else RubricsParams()
@@ -71,9 +70,7 @@ def make(
             cache_dir=str(cache) if cache else None,
             progress=lambda n: progress.advance(writing, n),
         )
-    if made.lost and not made.rubrics:
-        raise Unreachable(f"no rubric could be made: {next(iter(made.lost.values()))}")
-    write_rubric_set(made, out, items.stem)
+    write_rubric_set(some_rubrics(made), out, items.stem)
     _print(summary_of(made), as_json)
 
 

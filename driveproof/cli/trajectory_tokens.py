@@ -76,19 +76,16 @@ def score(
     """
     from driveproof.codebook import TrajectoryCodebook
     from driveproof.config import load_params
-    from driveproof.errors import BadInput
     from driveproof.mcq import read_items
     from driveproof.policy import ChatPolicy, PolicySettings, open_policy
     from driveproof.policy.manner import read_manner
-    from driveproof.training.trajectory_tokens import score_tokens
+    from driveproof.training.trajectory_tokens import check_tokens, score_tokens
 
     loaded, manner = load_params(params), read_manner(model)
     book = TrajectoryCodebook.load(codebook)
-    if manner.get("trajectory_tokens") != len(book.codes_):
-        raise BadInput(f"has no tokens for {len(book.codes_)} codes", path=model)
+    reasons = check_tokens(model, manner, book, loaded.distill)
     policy = open_policy(f"transformers:{model}", PolicySettings(image_root=str(images)))
     assert isinstance(policy, ChatPolicy)
-    reasons = bool(manner.get("reasons"))
     found = score_tokens(policy, read_items(items), book, loaded.distill, loaded.seed, reasons)
     if as_json:
         typer.echo(json.dumps(found, indent=2))

@@ -9,6 +9,9 @@ from typing import Any
 from driveproof.policy import ChatPolicy, ChatRequest
 from driveproof.scene import ImageRef
 
+RETRY_TEMPERATURE = 0.5
+"""The least temperature at which an unreadable reply is asked for again."""
+
 
 class FormAsker:
     """Fills in forms of booleans with any model that talks.
@@ -18,7 +21,8 @@ class FormAsker:
     policy
         Retries what a connection loses.
     attempts
-        How often an unreadable reply is asked for again, each time with another seed.
+        How often an unreadable reply is asked for, each time with another seed, and from the second time with a
+        temperature above zero.
     max_tokens, temperature, seed
         Sampling.
     """
@@ -53,7 +57,7 @@ class FormAsker:
                         request,
                         images,
                         max_tokens=self._max_tokens,
-                        temperature=self._temperature,
+                        temperature=temperature_of(attempt, self._temperature),
                         seed=self._seed + attempt,
                         schema=boolean_schema(fields),
                     )
@@ -66,6 +70,11 @@ class FormAsker:
                 return form
             problem = form
         return problem
+
+
+def temperature_of(attempt: int, temperature: float) -> float:
+    """For an attempt, counted from 0: a greedy reply that cannot be read would be the same again, whatever the seed."""
+    return max(temperature, RETRY_TEMPERATURE) if attempt else temperature
 
 
 def _request(

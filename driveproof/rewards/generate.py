@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from driveproof.config.rubrics import RubricsParams
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, Unreachable
 from driveproof.evaluation.facts import SceneFacts
 from driveproof.files import atomic_dir, write_json
 from driveproof.policy import ChatPolicy, PolicySettings, open_policy
@@ -69,6 +69,19 @@ def make_rubrics(
             if progress:
                 progress(1)
     return RubricSet(rubrics, lost)
+
+
+def some_rubrics(made: RubricSet) -> RubricSet:
+    """The set itself.
+
+    Raises
+    ------
+    Unreachable
+        If every rubric was lost: an empty table would pass for a result.
+    """
+    if made.lost and not made.rubrics:
+        raise Unreachable(f"no rubric could be made: {next(iter(made.lost.values()))}")
+    return made
 
 
 def _generator(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from driveproof.evaluation.ask_form import read_object
+from driveproof.evaluation.ask_form import read_object, temperature_of
 from driveproof.policy import ChatPolicy, ChatRequest, derive_seed
 from driveproof.prompts import PromptStyle, render_scene_turn, shown_images
 from driveproof.rewards.rubrics import (
@@ -125,7 +125,7 @@ class ModelGenerator:
             ],
             images,
             max_tokens=self._max_tokens,
-            temperature=self._temperature,
+            temperature=temperature_of(attempt, self._temperature),
             top_p=self._top_p,
             seed=derive_seed(self._seed, "rubric", observation.record_key, attempt),
             schema=_SCHEMA,

@@ -57,6 +57,54 @@ def question(observation: Observation, params: DistillParams, reasons: bool) -> 
     return [*messages[:-1], {**messages[-1], "content": content}]
 
 
+def manner_of(codebook: TrajectoryCodebook, params: DistillParams, reasons: bool) -> dict[str, Any]:
+    """How a model of tokens must be asked, and which trajectories its tokens mean."""
+    asked = f"{prompt_hash(style_of(params))}{ASK_REASONS if reasons else ASK}"
+    codes = np.ascontiguousarray(codebook.codes_, dtype="<f4")
+    return {
+        "style": params.style,
+        "trajectory_tokens": len(codes),
+        "reasons": reasons,
+        "prompt_hash": hashlib.sha256(asked.encode()).hexdigest(),
+        "codebook_hash": hashlib.sha256(codes.tobytes()).hexdigest(),
+    }
+
+
+def check_tokens(
+    folder: str | Path,
+    trained: Mapping[str, Any],
+    codebook: TrajectoryCodebook,
+    params: DistillParams,
+) -> bool:
+    """Whether the model of ``folder`` was taught to give reasons.
+
+    Parameters
+    ----------
+    trained
+        What its ``driveproof.json`` says.
+
+    Raises
+    ------
+    BadInput
+        If it knows no tokens, those of another codebook, or other prompts: its errors would be wrong in silence.
+    """
+    reasons = bool(trained.get("reasons"))
+    wanted = manner_of(codebook, params, reasons)
+    problems = {
+        "trajectory_tokens": f"has no tokens for {wanted['trajectory_tokens']} codes",
+        "codebook_hash": "its tokens are those of another codebook, or it does not say of which",
+        "prompt_hash": "was trained with other prompts",
+    }
+    hints = {
+        "codebook_hash": "name the codebook of its training with --codebook, or train it anew",
+        "prompt_hash": "distill.style, decimals, frames and waypoint_every as at its training",
+    }
+    for name, problem in problems.items():
+        if trained.get(name) != wanted[name]:
+            raise BadInput(problem, path=folder, field=name, hint=hints.get(name))
+    return reasons
+
+
 class TokenLessons:
     """Scenes and the tokens of their logged futures, epoch by epoch.
 
@@ -82,7 +130,7 @@ class TokenLessons:
         if missing or not items:
             raise BadInput("question without its scene", field=missing[0] if missing else "")
         self._items, self._params, self._seed, self._reasons = items, params, seed, reasons
-        self.codes = len(codebook.codes_)
+        self.codes, self._codebook = len(codebook.codes_), codebook
         targets = codebook.encode(np.stack([item.waypoints for item in items]))
         said = [
             f"{teacher_turn1(teacher_plan(scenes[i.record_key]))}\n" if reasons else ""
@@ -133,13 +181,7 @@ class TokenLessons:
 
     def identity(self) -> dict[str, Any]:
         """How the model must be asked; its hash is no policy's that chooses among candidates."""
-        style, ask = style_of(self._params), ASK_REASONS if self._reasons else ASK
-        return {
-            "style": self._params.style,
-            "trajectory_tokens": self.codes,
-            "reasons": self._reasons,
-            "prompt_hash": hashlib.sha256(f"{prompt_hash(style)}{ask}".encode()).hexdigest(),
-        }
+        return manner_of(self._codebook, self._params, self._reasons)
 
 
 def extend_vocabulary(base: str | Path, out: str | Path, tokens: Sequence[str], seed: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from driveproof.cli.rubrics import app
-from driveproof.errors import BadInput, GateFailed
+from driveproof.errors import BadInput, GateFailed, Unreachable
 from driveproof.mcq import write_items
 from driveproof.scene import LightState, TrafficSignal, write_scenes
 from driveproof.testing import make_lead, make_scene
+from stages.rubrics import main
 
 RUN = CliRunner()
 
@@ -77,3 +79,22 @@ def test_missing_rubrics_fail_the_check(world: Path, tmp_path: Path, make_item) 
     assert isinstance(failed.exception, GateFailed)
     unknown = RUN.invoke(app, ["show", file, "nobody"])
     assert isinstance(unknown.exception, BadInput)
+
+
+def test_a_dead_generator_is_no_finished_stage(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No empty table is left behind, and replies are kept for a stage that was cut off."""
+    for name in ("mcq", "rubrics"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+    shutil.copy(world / "train.parquet", tmp_path / "data/mcq")
+    shutil.copytree(world / "scenes", tmp_path / "data/scenes")
+    (tmp_path / "data/raw").mkdir()
+    (tmp_path / "params.yaml").write_text(
+        'rubrics: {generator: "openai:http://127.0.0.1:1/v1#m", attempts: 1}\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Unreachable, match="no rubric could be made"):
+        main()
+    assert not list((tmp_path / "data/rubrics").iterdir())
+    assert (tmp_path / ".cache/rubrics").is_dir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +18,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # where toy_world lies
 import toy_world
 
 from driveproof.config.distill import DistillParams
+from driveproof.errors import BadInput
 from driveproof.policy import ChatReply, ChatRequest
 from driveproof.training.trajectory_tokens import (
     TokenLessons,
+    check_tokens,
     extend_vocabulary,
     parse_token,
     score_tokens,
@@ -65,6 +68,23 @@ def test_the_oracle_is_taught(world: Any, reasons: bool) -> None:
         answer = example.messages[-1]["content"][0]["text"]
         assert parse_token(answer, lessons.codes) == oracles[str(example.images[0])]
         assert (answer == token_of(parse_token(answer, lessons.codes) or 0)) != reasons
+
+
+def test_tokens_of_another_codebook_or_other_prompts_are_refused(world: Any) -> None:
+    _, items, scenes, book = world
+    trained = TokenLessons(items, scenes, book, PARAMS, 0, True).identity()
+    assert check_tokens("m", trained, book, PARAMS)
+    other = copy.deepcopy(book)
+    other.codes_ = other.codes_[::-1]
+    with pytest.raises(BadInput, match=r"m: codebook_hash: .*another codebook"):
+        check_tokens("m", trained, other, PARAMS)
+    with pytest.raises(BadInput, match="another codebook"):
+        check_tokens("m", {**trained, "codebook_hash": None}, book, PARAMS)
+    for change in ({"decimals": 2}, {"frames": 2}, {"style": "full"}):
+        with pytest.raises(BadInput, match="prompt_hash: was trained with other prompts"):
+            check_tokens("m", trained, book, PARAMS.model_copy(update=change))
+    with pytest.raises(BadInput, match="has no tokens"):
+        check_tokens("m", {}, book, PARAMS)
 
 
 class Says:
