@@ -28,7 +28,6 @@ from driveproof.errors import BadInput, Unreachable
 from driveproof.geometry import from_carla_points
 from driveproof.maps import Route, TownMap, town_from_opendrive
 from driveproof.policy.driving import DrivingPolicy
-from driveproof.policy.failures import server_failed
 from driveproof.policy.seeds import derive_seed
 from driveproof.scene.images import Pixels
 from driveproof.sim.client import ActorState, WorldState
@@ -236,7 +235,7 @@ class _Drive:
         observation = self._navigator.observation(shown)
         decision = self._policy.decide(observation)
         self._log.add(observation, decision, observation.time_s)
-        if server_failed(decision.error):
+        if decision.outage:
             raise Unreachable(decision.error)
         if decision.keys is not None:
             self._held = None

@@ -15,15 +15,15 @@ from driveproof.drive.eyes import Eyes, mounts_of
 from driveproof.drive.navigator import Navigator
 from driveproof.drive.notes import DecisionLog
 from driveproof.drive.plan import DriveSettings
+from driveproof.drive.privileged import PrivilegedFailed
 from driveproof.drive.witness import Witness
 from driveproof.errors import Unreachable
 from driveproof.maps import Route
 from driveproof.policy.driving import DriveDecision, DrivingPolicy
-from driveproof.policy.failures import server_failed
 from driveproof.policy.latency import parse_latency
 from driveproof.questions import ActionKeys
 from driveproof.scene.images import Pixels
-from driveproof.sim.client import WorldState
+from driveproof.sim.client import ServerLost, WorldState
 from driveproof.sim.drivers.fleet import plant_of
 from driveproof.sim.scenarios import Stage
 
@@ -167,13 +167,8 @@ class PolicyDriver:
 
     def _check(self, decision: DriveDecision) -> None:
         """What a lost server had to do with is no decision of the policy: ModelLost; too many errors: PolicyBroke."""
-        steps = (decision.trace or {}).get("steps") or ()
-        errors = [decision.error, *(str(step.get("error", "")) for step in steps)]
-        lost = next((error for error in errors if server_failed(error)), "")
-        if not lost and decision.error and not self._seat.alive():
-            lost = decision.error
-        if lost:
-            raise ModelLost(lost)
+        if decision.outage or (decision.error and not self._seat.alive()):
+            raise ModelLost(decision.error)
         self._errors = self._errors + 1 if decision.error else 0
         if self._errors >= MOST_ERRORS:
             raise PolicyBroke(
@@ -196,11 +191,17 @@ def guarded(call: Callable[[], Any]) -> Any:
     ------
     ModelLost
         If its server does not answer.
+    ServerLost, PrivilegedFailed
+        If simulator or expert fail while they tell it something: not the policy's failure.
     PolicyBroke
         If it raises anything else.
     """
     try:
         return call()
+    except PrivilegedFailed as error:
+        if isinstance(error.__cause__, ServerLost):
+            raise error.__cause__ from None
+        raise
     except Unreachable as error:
         raise ModelLost(str(error)) from error
     except Exception as error:  # the user's own code

@@ -58,6 +58,8 @@ class ChatReply:
 
     ``usage`` counts "prompt_tokens" and "completion_tokens" as far as the model tells, and "prefilled_tokens", those of
     the prompt that were computed now and not reused; ``cached`` is true for an answer that was not computed now. ``latency_s`` is wall-clock and must not enter any stage's outs.
+    ``outage`` is true for an error that is no failure of the model: its server is gone, late, busy, or gives nothing to
+    whoever asks. It is said here and never read out of the words of an error, which may hold the model's own.
     """
 
     text: str | None
@@ -65,10 +67,13 @@ class ChatReply:
     usage: Mapping[str, int] = field(default_factory=dict)
     latency_s: float = 0.0
     cached: bool = False
+    outage: bool = False
 
     def __post_init__(self) -> None:
         if (self.text is None) != bool(self.error):
             raise ValueError("ChatReply: exactly one of text and error")
+        if self.outage and not self.error:
+            raise ValueError("ChatReply: an outage without an error")
 
 
 @runtime_checkable

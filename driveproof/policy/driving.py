@@ -101,6 +101,9 @@ class DriveDecision:
         Counts of tokens and the like.
     latency_s
         Wall-clock seconds the policy took; never in a stage's outs.
+    outage
+        The error is no failure of the policy: the server of its model is gone, late or busy, and the drive is to be
+        tried again. Said here and never read out of the words of an error, which may hold the policy's own.
     """
 
     keys: ActionKeys | None = None
@@ -109,11 +112,14 @@ class DriveDecision:
     trace: Mapping[str, Any] | None = None
     usage: Mapping[str, int] = field(default_factory=dict)
     latency_s: float = 0.0
+    outage: bool = False
 
     def __post_init__(self) -> None:
         given = (self.keys is not None) + (self.controls is not None) + bool(self.error)
         if given != 1:
             raise ValueError("DriveDecision: exactly one of keys, controls and error")
+        if self.outage and not self.error:
+            raise ValueError("DriveDecision: an outage without an error")
         if not 0.0 <= self.latency_s < math.inf:
             raise ValueError(f"DriveDecision: no such latency: {self.latency_s}")
 

@@ -1,15 +1,14 @@
-"""Whose failure an error is: a supervisor restarts a server that died, and scores a policy that has no answer."""
+"""Whose failure a refusal is: a supervisor waits for a server that failed, and scores a policy that has no answer."""
 
 from __future__ import annotations
 
-SERVER_FAILED = "model server: "
-"""Begins the error of a reply or decision that was lost because the server is gone, late, busy or broken."""
-_OF_OPENAI = ("APIConnectionError: ", "APITimeoutError: ", "InternalServerError: ")
+_OF_WHAT_WAS_ASKED = frozenset({400, 413, 422})
 
 
-def server_failed(error: str) -> bool:
-    """Whether the server is to blame for an error of a ``ChatReply`` or ``DriveDecision``, not the policy.
+def is_outage(status: int) -> bool:
+    """Whether a refusal by this HTTP status is the server's failure: its quota, its keys, its models, its troubles.
 
-    The text may stand inside another, as it does when a graph of questions reports what one of them met.
+    400, 413 and 422 speak of what was asked (too long, no such picture, filtered); everything else would have refused
+    anybody.
     """
-    return SERVER_FAILED in error or any(name in error for name in _OF_OPENAI)
+    return status not in _OF_WHAT_WAS_ASKED

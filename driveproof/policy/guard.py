@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from driveproof.errors import Unreachable
 from driveproof.policy.driving import DriveDecision, DriveObservation, DrivingPolicy
 
 
@@ -13,12 +14,12 @@ class Guarded:
     """Wraps a policy of a stranger: what it raises, or gives instead of a decision, becomes ``error``.
 
     A ``begin`` that fails makes an error of every decision of its episode. The time that a decision took is filled in
-    where the policy does not tell it.
+    where the policy does not tell it. Only an :class:`~driveproof.errors.Unreachable` is the failure of a server.
     """
 
     def __init__(self, policy: DrivingPolicy) -> None:
         self._policy = policy
-        self._failed = ""
+        self._failed: DriveDecision | None = None
 
     @property
     def name(self) -> str:
@@ -41,26 +42,27 @@ class Guarded:
 
     def begin(self, episode: str, seed: int) -> None:
         """A new episode."""
-        self._failed = ""
+        self._failed = None
         try:
             self._policy.begin(episode, seed)
         except Exception as error:  # the policy's own code
-            self._failed = _line(error)
+            self._failed = _error(error)
 
     def decide(self, observation: DriveObservation) -> DriveDecision:
         """The policy's decision, or why there is none."""
-        if self._failed:
-            return DriveDecision(error=self._failed)
+        if self._failed is not None:
+            return self._failed
         start = time.monotonic()
         try:
             decision = self._policy.decide(observation)
         except Exception as error:  # the policy's own code
-            return DriveDecision(error=_line(error), latency_s=time.monotonic() - start)
+            return replace(_error(error), latency_s=time.monotonic() - start)
         if not isinstance(decision, DriveDecision):
             return DriveDecision(error=f"decide gave a {type(decision).__name__}, no DriveDecision")
         taken = decision.latency_s or time.monotonic() - start
         return replace(decision, latency_s=taken)
 
 
-def _line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+def _error(error: Exception) -> DriveDecision:
+    line = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return DriveDecision(error=line, outage=isinstance(error, Unreachable))

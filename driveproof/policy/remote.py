@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 from driveproof.errors import BadInput, UserError
 from driveproof.policy.cache import ReplyCache, cache_key
 from driveproof.policy.chat import ChatReply, ChatRequest
+from driveproof.policy.failures import is_outage
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.punctual import body_deadline
 
@@ -31,7 +33,8 @@ class OpenAIPolicy:
     """Answers through ``POST base_url/chat/completions``, with pictures as data URLs.
 
     Connection failures, time-outs, 408, 409, 429 and 5xx are retried with growing pauses, anything else is
-    not. What still fails is a reply with ``error``.
+    not. What still fails is a reply with ``error``; an ``outage`` unless the server found fault with what was asked
+    (400, 413, 422) or answers without text.
 
     Parameters
     ----------
@@ -120,7 +123,7 @@ class OpenAIPolicy:
         except UserError as error:
             reply = ChatReply(None, str(error))
         seconds = 0.0 if reply.cached else time.monotonic() - start
-        return ChatReply(reply.text, reply.error, reply.usage, seconds, reply.cached)
+        return replace(reply, latency_s=seconds)
 
     def _ask(self, request: ChatRequest) -> ChatReply:
         import openai
@@ -144,10 +147,12 @@ class OpenAIPolicy:
                 seed=request.seed,
                 response_format=_format(request),
             )
-        except openai.OpenAIError as error:
-            return ChatReply(None, self._describe(error))
-        except (ValueError, RecursionError) as error:  # a body that claims to be JSON and is none
-            return ChatReply(None, self._describe(error))
+        except openai.APIStatusError as error:
+            outage = is_outage(error.status_code)
+            return ChatReply(None, self._describe(error), outage=outage)
+        # the server does not answer, or its body claims to be JSON and is none
+        except (openai.OpenAIError, ValueError, RecursionError) as error:
+            return ChatReply(None, self._describe(error), outage=True)
         return _read(completion)
 
     def _describe(self, error: Exception) -> str:
@@ -212,7 +217,7 @@ def _read(completion: Any) -> ChatReply:
     from openai.types.chat import ChatCompletion
 
     if not isinstance(completion, ChatCompletion):
-        return ChatReply(None, "the server's answer is not a chat completion")
+        return ChatReply(None, "the server's answer is not a chat completion", outage=True)
     choices = completion.choices
     text = getattr(getattr(choices[0], "message", None), "content", None) if choices else None
     if not isinstance(text, str):

@@ -125,6 +125,11 @@ def _decision(trace: Trace, seconds: float) -> DriveDecision:
         "usage": trace.usage,
         "latency_s": seconds,
     }
+    lost = next((step for step in trace.steps if step.outage), None)
+    if (
+        lost is not None
+    ):  # whatever came after it lacks its answer, so the keys would not be the policy's
+        return DriveDecision(error=f"question {lost.key.number}: {lost.error}", outage=True, **said)
     if step.text is None:
         return DriveDecision(error=f"question {ACTION}: {step.error}", **said)
     keys = parse_keys(step.text)

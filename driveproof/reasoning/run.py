@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from driveproof.errors import Unreachable
 from driveproof.policy.chat import ChatPolicy, ChatReply, ChatRequest
 from driveproof.policy.seeds import derive_seed
 from driveproof.prompts.asking import compose_question
@@ -223,7 +224,7 @@ def ask_all(chat: ChatPolicy, requests: Sequence[ChatRequest]) -> list[ChatReply
         replies = list(chat.reply(requests))
     except Exception as error:  # the policy may be the user's own code
         text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        return [ChatReply(None, text)] * len(requests)
+        return [ChatReply(None, text, outage=isinstance(error, Unreachable))] * len(requests)
     if len(replies) != len(requests):
         problem = f"{len(replies)} replies to {len(requests)} requests"
         return [ChatReply(None, problem)] * len(requests)
@@ -239,6 +240,7 @@ def answered(step: Step, reply: ChatReply) -> Step:
         reading=read_text(step.key, reply.text) if reply.text is not None else None,
         usage=dict(reply.usage),
         latency_s=reply.latency_s,
+        outage=reply.outage,
     )
 
 

@@ -61,6 +61,8 @@ class Step:
         What the answer says, by rules alone and without the truth: ``answer``, ``objects``, ``unread``.
     usage, latency_s
         Tokens, and wall-clock seconds of the policy.
+    outage
+        The error is the server's, not the policy's; see :class:`~driveproof.policy.ChatReply`.
     """
 
     key: QuestionKey
@@ -75,6 +77,7 @@ class Step:
     reading: Mapping[str, Any] | None = None
     usage: Mapping[str, int] = field(default_factory=dict)
     latency_s: float = 0.0
+    outage: bool = False
 
 
 @dataclass(frozen=True)
@@ -220,6 +223,8 @@ def _traces_of(line: str, path: str | Path, number: int) -> Iterator[Trace]:
 def _step_to_json(step: Step) -> dict[str, Any]:
     data = {name: value for name, value in vars(step).items() if name not in ("key", "context")}
     data["usage"] = dict(step.usage)
+    if not step.outage:  # said only where there is one
+        del data["outage"]
     cited = [{**vars(item.key), "frame": item.frame} for item in step.context]
     return {**vars(step.key), **data, "context": cited}
 

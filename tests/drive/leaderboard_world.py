@@ -184,4 +184,4 @@ class LosesItsServer(Follower):
     name = "loses"
 
     def decide(self, observation: DriveObservation) -> DriveDecision:
-        return DriveDecision(error="model server: gone")
+        return DriveDecision(error="model server: gone", outage=True)

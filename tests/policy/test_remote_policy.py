@@ -188,6 +188,33 @@ def test_what_will_not_pass_is_not_retried(client, state, request_for, fault: st
 
 
 @pytest.mark.parametrize(
+    ("fault", "outage"),
+    [
+        ("401", True),
+        ("402", True),
+        ("403", True),
+        ("404", True),
+        ("429", True),
+        ("503", True),
+        ("html", True),
+        ("broken_json", True),
+        ("400", False),
+        ("413", False),
+        ("422", False),
+        ("null_text", False),
+    ],
+)
+def test_a_server_that_gives_nothing_is_no_failure_of_the_model(
+    client, state, request_for, fault: str, outage: bool
+) -> None:
+    """No quota, no key, no such model: scored, every route after it would be the policy's failure."""
+    state.always = fault
+    reply = client(attempts=1).reply([request_for(pictures=0)])[0]
+    assert reply.error
+    assert reply.outage is outage
+
+
+@pytest.mark.parametrize(
     "fault",
     [
         "html",
@@ -227,6 +254,7 @@ def test_nobody_listens(request_for) -> None:
     policy = OpenAIPolicy("http://127.0.0.1:9/v1", "m", attempts=2, pause_s=0.01)
     reply = policy.reply([request_for(pictures=0)])[0]
     assert "APIConnectionError" in reply.error
+    assert reply.outage
 
 
 def test_one_lost_answer_costs_one_answer(client, state, request_for) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, Unreachable
+from driveproof.policy import ChatReply, ChatRequest
 from driveproof.policy.driving import DrivingPolicy
 from driveproof.policy.tiny import build_tiny_vlm
 from driveproof.prompts.inputs import Cameras, InputMode, Shown
@@ -82,6 +83,49 @@ def test_a_failure_is_a_decision_with_an_error(answer, keys, error: str) -> None
     decision = policy.decide(seen())
     assert (decision.keys, decision.error) == (keys, error)
     assert decision.trace is not None
+
+
+def test_a_models_own_words_do_not_excuse_it() -> None:
+    policy = GraphPolicy(Talker(lambda _: "model server: APITimeoutError: I fell asleep"), ACTION)
+    policy.begin("e", 0)
+    decision = policy.decide(seen())
+    assert "model server: " in decision.error
+    assert not decision.outage
+
+
+def test_a_lost_server_spoils_the_decision_even_where_the_last_question_is_answered() -> None:
+    talker = Talker()
+    answer = talker.reply
+
+    def reply(requests: Sequence[ChatRequest]) -> list[ChatReply]:
+        if len(talker.batches) == 1:
+            talker.batches.append([])
+            return [ChatReply(None, "quota", outage=True)] * len(requests)
+        return answer(requests)
+
+    talker.reply = reply  # type: ignore[method-assign]
+    policy = GraphPolicy(talker, COT)
+    policy.begin("e", 0)
+    decision = policy.decide(seen())
+    assert decision.outage
+    assert decision.keys is None
+    assert decision.error.endswith(": quota")
+    steps = json.loads(json.dumps(decision.trace))["steps"]
+    assert [step["error"] for step in steps if step.get("outage")] == ["quota"] * 2
+    assert any(step.outage for step in trace_from_json(decision.trace).steps)
+
+
+def test_only_who_says_so_was_not_reached() -> None:
+    for error, outage in ((Unreachable("the model"), True), (RuntimeError("Unreachable"), False)):
+
+        def fail(_: object, error: Exception = error) -> list[ChatReply]:
+            raise error
+
+        talker = Talker()
+        talker.reply = fail  # type: ignore[method-assign]
+        policy = GraphPolicy(talker, ACTION)
+        policy.begin("e", 0)
+        assert policy.decide(seen()).outage is outage
 
 
 def test_a_missing_camera_is_an_error_too() -> None:

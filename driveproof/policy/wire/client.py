@@ -6,6 +6,7 @@ import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ from driveproof.policy.pictures import Pictures
 from driveproof.policy.registry import Carrier, PolicySettings
 from driveproof.policy.wire import messages as wire
 from driveproof.policy.wire.codec import MAX_BODY, Refused
-from driveproof.policy.wire.pictures import Sender
+from driveproof.policy.wire.pictures import Sender, pixels_of
 from driveproof.policy.wire.translate import (
     chat_to_wire,
     decision_from_wire,
@@ -29,6 +30,7 @@ LEAVE_S = 2.0
 """Longest wait for a server to be told that an episode is over."""
 BATCH = 64
 """Requests of one call."""
+_NOT_BEGUN = DriveDecision(error="no episode has begun")
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -106,10 +108,9 @@ class WireChat(_Remote):
             given = [reply_from_wire(answer) for answer in answers]
             return dict(zip(places, given, strict=True))
         except ServerFailed as error:
-            return dict.fromkeys(places, ChatReply(None, described(error)))
+            return dict.fromkeys(places, _lost(error))
         except ValueError as error:
-            failed = ServerFailed(f"the server's answer is none: {error}")
-            return dict.fromkeys(places, ChatReply(None, described(failed)))
+            return dict.fromkeys(places, _lost(_none(error)))
 
 
 class WireDriver(_Remote):
@@ -119,7 +120,7 @@ class WireDriver(_Remote):
         super().__init__(transport, sender)
         self._session = _Session(transport)
         self._step = 0
-        self._failed = "no episode has begun"
+        self._failed: DriveDecision | None = _NOT_BEGUN
         # whoever forgets to close it, or ends its process, frees the place all the same
         weakref.finalize(self, self._session.end)
 
@@ -140,22 +141,22 @@ class WireDriver(_Remote):
             call = wire.Begin(episode=episode, seed=seed)
             answer = self._transport.call("POST", "/v1/sessions", wire.Session, call)
         except (UserError, ValueError) as error:
-            self._failed = described(error)
+            self._failed = _error(error)
             return
-        self._session.name, self._step, self._failed = answer.session, 0, ""
+        self._session.name, self._step, self._failed = answer.session, 0, None
 
     def decide(self, observation: DriveObservation) -> DriveDecision:
         """The server's decision, or why there is none. A lost session is lost for the rest of the episode."""
-        if self._failed:
-            return DriveDecision(error=self._failed)
+        if self._failed is not None:
+            return self._failed
         start = time.monotonic()
         try:
-            decision = decision_from_wire(self._ask(observation))
+            decision = _read(self._ask(observation))
         except (UserError, ValueError, TypeError) as error:
-            text = described(error)
-            if isinstance(error, ServerFailed) or getattr(error, "code", "") == "session":
-                self._failed = text
-            return DriveDecision(error=text, latency_s=time.monotonic() - start)
+            lost = _error(error)
+            if lost.outage:
+                self._failed = lost
+            return replace(lost, latency_s=time.monotonic() - start)
         self._step += 1
         return decision
 
@@ -179,7 +180,7 @@ class WireDriver(_Remote):
     def end(self) -> None:
         """End the episode, so that its place is free at once."""
         self._session.end()
-        self._failed = "no episode has begun"
+        self._failed = _NOT_BEGUN
 
     def close(self) -> None:
         """End the episode and close connections and shared memory."""
@@ -243,10 +244,29 @@ def connect(
     return (WireChat if found.role == "chat" else WireDriver)(transport, sender)
 
 
+def _lost(error: ServerFailed) -> ChatReply:
+    return ChatReply(None, described(error), outage=True)
+
+
+def _error(error: Exception) -> DriveDecision:
+    return DriveDecision(error=described(error), outage=isinstance(error, ServerFailed))
+
+
+def _read(decision: wire.Decision) -> DriveDecision:
+    try:
+        return decision_from_wire(decision)
+    except ValueError as error:
+        raise _none(error) from None
+
+
+def _none(error: ValueError) -> ServerFailed:
+    return ServerFailed(f"the server's answer is none: {error}")
+
+
 def _parts(asked: dict[int, wire.Chat]) -> list[list[int]]:
-    """Places of requests that fit into one body together."""
+    """Places of requests that fit into one call together, by the bytes of its body and by its pixels."""
     parts: list[list[int]] = []
-    room = 0
+    room = left = 0
     for place, chat in asked.items():
         length = 4096 + sum(len(image.data) for image in chat.images if image.kind == "encoded")
         length += sum(
@@ -255,9 +275,11 @@ def _parts(asked: dict[int, wire.Chat]) -> list[list[int]]:
             for part in turn.content
             if part.type == "text"
         )
-        if not parts or length > room:
+        pixels = sum(map(pixels_of, chat.images))
+        if not parts or length > room or pixels > left:
             parts.append([])
-            room = MAX_BODY - 2**20
+            room, left = MAX_BODY - 2**20, wire.MAX_CALL_PIXELS
         parts[-1].append(place)
         room -= length
+        left -= pixels
     return parts

@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
 from driveproof.policy.wire.codec import Refused
 
@@ -22,7 +23,7 @@ class Busy(Refused):
 
 
 class Desk:
-    """Runs calls in threads.
+    """Runs calls in threads. A call has a place from before its body is read until it ends.
 
     Parameters
     ----------
@@ -40,41 +41,53 @@ class Desk:
         self._workers, self._timeout_s = workers, timeout_s
         self.capacity = workers + queue
         self.inside = 0
+        self._at_work = 0
         self._usual_s = 0.2
 
     @property
     def running(self) -> int:
         """Calls that have a worker."""
-        return min(self.inside, self._workers)
+        return min(self._at_work, self._workers)
 
     @property
     def waiting(self) -> int:
-        """Calls that have none yet."""
+        """Calls that have none yet: their body is on its way, or they wait for one."""
         return self.inside - self.running
 
-    async def run(self, call: Callable[[], T]) -> T:
-        """The value of ``call``, from a worker.
+    def place(self) -> Place:
+        """A place for a call, for a ``with``.
 
         Raises
         ------
         Busy
             503 if the queue is full.
-        Refused
-            504 after ``timeout_s``.
         """
         if self.inside >= self.capacity:
             wait = self._usual_s * (self.waiting + 1) / self._workers
             raise Busy(f"{self.inside} calls are under way", min(max(wait, 0.05), 30.0))
-        loop = asyncio.get_running_loop()
         self.inside += 1
+        return Place(self)
+
+    def leave(self) -> None:
+        """A place is free again."""
+        self.inside -= 1
+
+    def submit(self, call: Callable[[], T]) -> Future[T]:
+        """Give a call that has a place to the workers; it leaves when it has ended."""
+        loop = asyncio.get_running_loop()
         start = time.monotonic()
         future = self._pool.submit(call)
+        self._at_work += 1
 
         def leave(_: Future[Any]) -> None:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(self._leave, start)
 
         future.add_done_callback(leave)
+        return future
+
+    async def answer(self, future: Future[T]) -> T:
+        """The value of a call; :class:`Refused` 504 after ``timeout_s``."""
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self._timeout_s)
         except TimeoutError:
@@ -82,9 +95,41 @@ class Desk:
             raise Refused(504, "timeout", problem) from None
 
     def _leave(self, start: float) -> None:
-        self.inside -= 1
+        self._at_work -= 1
+        self.leave()
         self._usual_s += 0.2 * (time.monotonic() - start - self._usual_s)
 
     def close(self) -> None:
         """Take no more calls."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Place:
+    """A call's place at a desk, for one run. A context manager: left without one, the place is free."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._used = desk, False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._used:
+            self._desk.leave()
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """The value of ``call``, from a worker.
+
+        Raises
+        ------
+        Refused
+            504 after the desk's ``timeout_s``.
+        """
+        future = self._desk.submit(call)
+        self._used = True
+        return await self._desk.answer(future)

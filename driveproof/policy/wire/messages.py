@@ -22,6 +22,9 @@ MAX_TEXT = 1_000_000
 MAX_IMAGES = 512
 MAX_BATCH = 256
 MAX_PIXELS = 64_000_000
+"""Of a picture."""
+MAX_CALL_PIXELS = 256_000_000
+"""Of all pictures of a call together."""
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -128,6 +131,7 @@ class Reply(Closed):
     usage: dict[str, Count] = {}
     latency_s: Seconds = 0.0
     cached: bool = False
+    outage: bool = False
 
 
 class ReplyBatch(Closed):
@@ -204,6 +208,7 @@ class Decision(Closed):
     trace: dict[str, JsonValue] | None = None
     usage: dict[str, Count] = {}
     latency_s: Seconds = 0.0
+    outage: bool = False
 
 
 class Health(Closed):

@@ -18,6 +18,7 @@ from driveproof.policy.pictures import Pictures
 from driveproof.policy.registry import Carrier
 from driveproof.policy.wire.codec import MAX_BODY, Refused
 from driveproof.policy.wire.messages import (
+    MAX_CALL_PIXELS,
     MAX_PIXELS,
     Encoded,
     FilePicture,
@@ -29,11 +30,13 @@ from driveproof.scene.images import Pixels
 
 SHARED = Path("/dev/shm")
 """Where the names of shared memory are files, on Linux."""
+FILE_PIXELS = 2_000_000
+"""What a picture in a file is taken for when calls are cut: larger than a usual camera's."""
 _NAME = re.compile(r"driveproof-wire-(\d{1,10})-[0-9a-f]{32}")
 
 
 class Receiver:
-    """Pictures of requests as pixels; the policy's side.
+    """Pictures of one call as pixels; the policy's side. Together they have at most ``MAX_CALL_PIXELS``.
 
     Parameters
     ----------
@@ -43,6 +46,7 @@ class Receiver:
 
     def __init__(self, root: str | Path | None = None) -> None:
         self._root = Path(root).resolve() if root is not None else None
+        self._left = MAX_CALL_PIXELS
 
     def pixels(self, picture: WirePicture) -> Pixels:
         """``[H, W, 3]`` RGB, a copy of its own.
@@ -53,9 +57,19 @@ class Receiver:
             If the picture is none, is not allowed, or is too large.
         """
         if isinstance(picture, SharedPicture):
+            self._take(picture.height * picture.width)
             return _shared(picture)
         data = self._file(picture.path) if isinstance(picture, FilePicture) else picture.data
+        self._take(_size(data))
         return _decoded(data)
+
+    def _take(self, size: int) -> None:
+        """Refuse what is too large before memory is taken for it."""
+        if size > MAX_PIXELS:
+            raise Refused(413, "picture", f"more than {MAX_PIXELS} pixels")
+        if size > self._left:
+            raise Refused(413, "picture", f"more than {MAX_CALL_PIXELS} pixels in one call")
+        self._left -= size
 
     def _file(self, name: str) -> bytes:
         if self._root is None:
@@ -170,8 +184,6 @@ def _sweep() -> None:
 def _shared(picture: SharedPicture) -> Pixels:
     shape = (picture.height, picture.width, 3)
     size = picture.height * picture.width * 3
-    if size > 3 * MAX_PIXELS:
-        raise Refused(413, "picture", f"more than {MAX_PIXELS} pixels")
     if not _NAME.fullmatch(
         picture.name
     ):  # the message says so already; paths are checked where they are made
@@ -198,19 +210,34 @@ def _read(path: Path, offset: int, size: int | None) -> bytes:
         return stream.read(MAX_BODY if size is None else size)
 
 
-def _decoded(data: bytes) -> Pixels:
-    """RGB pixels of an encoded picture; its dimensions are read before memory is taken for them."""
+def pixels_of(picture: WirePicture) -> int:
+    """How many pixels a picture will have, for who sends it: of a file a guess, 0 of what is none."""
+    if isinstance(picture, SharedPicture):
+        return picture.height * picture.width
+    if isinstance(picture, FilePicture):
+        return FILE_PIXELS
+    try:
+        return _size(picture.data)
+    except Refused:
+        return 0
+
+
+def _size(data: bytes) -> int:
+    """The pixels that an encoded picture will have, from its header."""
     from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP", "BMP")) as header:
             width, height = header.size
     except Image.DecompressionBombError:
-        width = height = MAX_PIXELS
+        return MAX_PIXELS**2
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
         raise Refused(422, "picture", "not a picture") from None
-    if width * height > MAX_PIXELS:
-        raise Refused(413, "picture", f"more than {MAX_PIXELS} pixels")
+    return int(width) * int(height)
+
+
+def _decoded(data: bytes) -> Pixels:
+    """RGB pixels of an encoded picture."""
     try:
         found = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     except cv2.error:

@@ -7,6 +7,7 @@ import hmac
 import logging
 import math
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from fastapi import FastAPI, Request, Response
@@ -14,7 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from driveproof.policy.wire import messages as wire
 from driveproof.policy.wire.codec import JSON, MAX_BODY, MSGPACK, Refused, decode, encode
-from driveproof.policy.wire.desk import Busy
+from driveproof.policy.wire.desk import Busy, Place
 from driveproof.policy.wire.service import Service
 
 BODY_S = 60.0
@@ -47,7 +48,7 @@ def build_app(service: Service, token: str = "") -> FastAPI:
 
     @app.post("/v1/sessions/{session}/decide")
     async def decide(request: Request, session: str) -> Response:
-        return await door.read(request, wire.Decide, lambda call: service.decide(session, call))
+        return await door.read(request, wire.Decide, partial(service.decide, session))
 
     @app.delete("/v1/sessions/{session}")
     async def end(request: Request, session: str) -> Response:
@@ -70,11 +71,14 @@ class _Door:
         self,
         request: Request,
         kind: type[M],
-        work: Callable[[M], Awaitable[wire.Closed]],
+        work: Callable[[M, Place], Awaitable[wire.Closed]],
     ) -> Response:
         async def body_and_work() -> wire.Closed:
-            data = await _body(request)
-            return await work(decode(data, request.headers.get("content-type", ""), kind))
+            # before the body is read: what waits takes memory, so it is counted and bounded
+            with self._service.desk.place() as place:
+                data = await _body(request)
+                call = decode(data, request.headers.get("content-type", ""), kind)
+                return await work(call, place)
 
         return await self.answer(request, body_and_work)
 

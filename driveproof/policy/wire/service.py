@@ -15,7 +15,7 @@ from driveproof.policy.driving import DriveDecision, DrivingPolicy
 from driveproof.policy.guard import Guarded
 from driveproof.policy.wire import messages as wire
 from driveproof.policy.wire.codec import Refused
-from driveproof.policy.wire.desk import Desk
+from driveproof.policy.wire.desk import Desk, Place
 from driveproof.policy.wire.pictures import Receiver
 from driveproof.policy.wire.sessions import Lent, Sessions
 from driveproof.policy.wire.translate import (
@@ -62,7 +62,7 @@ class Service:
         limits = limits or Limits()
         self.policy = policy
         self.desk = Desk(limits.workers, limits.queue, limits.timeout_s)
-        self._receiver = Receiver(limits.image_root)
+        self._image_root = limits.image_root
         self._again = again
         self.sessions = Sessions(limits.sessions if again else 1, limits.idle_s)
         if isinstance(policy, DrivingPolicy):
@@ -79,17 +79,18 @@ class Service:
             sessions=len(self.sessions),
         )
 
-    async def chat(self, batch: wire.ChatBatch) -> wire.ReplyBatch:
+    async def chat(self, batch: wire.ChatBatch, place: Place) -> wire.ReplyBatch:
         """Answers; a request with a broken picture is lost alone."""
         policy = self.policy
         if not isinstance(policy, ChatPolicy):
             raise Refused(
                 404, "role", "this server drives in sessions and answers no conversations"
             )
-        replies = await self.desk.run(lambda: _answers(policy, batch, self._receiver))
+        receiver = Receiver(self._image_root)
+        replies = await place.run(lambda: _answers(policy, batch, receiver))
         return wire.ReplyBatch(replies=[reply_to_wire(reply) for reply in replies])
 
-    async def begin(self, call: wire.Begin) -> wire.Session:
+    async def begin(self, call: wire.Begin, place: Place) -> wire.Session:
         """Begin an episode in a session of its own."""
         if not isinstance(self.policy, DrivingPolicy):
             raise Refused(404, "role", "this server answers conversations and has no sessions")
@@ -102,13 +103,13 @@ class Service:
 
         try:
             async with lent.lock:
-                lent.policy = await self.desk.run(start)
+                lent.policy = await place.run(start)
         except Refused as refusal:
             self._close(session, refusal)
             raise
         return wire.Session(session=session, idle_s=self.sessions.idle_s)
 
-    async def decide(self, session: str, call: wire.Decide) -> wire.Decision:
+    async def decide(self, session: str, call: wire.Decide, place: Place) -> wire.Decision:
         """Decide once for each step, however often it is asked."""
         lent = self.sessions.find(session)
         async with lent.lock:
@@ -117,7 +118,8 @@ class Service:
             if call.step != lent.steps:
                 raise Refused(409, "step", f"step {lent.steps} comes next, not {call.step}")
             try:
-                lent.last = await self.desk.run(lambda: _decision(lent, call, self._receiver))
+                receiver = Receiver(self._image_root)
+                lent.last = await place.run(lambda: _decision(lent, call, receiver))
             except Refused as refusal:
                 if refusal.code == "timeout":  # it may still be at work
                     self.sessions.drop(session)

@@ -58,12 +58,15 @@ def reply_to_wire(reply: ChatReply) -> wire.Reply:
         usage=_counts(reply.usage),
         latency_s=reply.latency_s,
         cached=reply.cached,
+        outage=reply.outage,
     )
 
 
 def reply_from_wire(reply: wire.Reply) -> ChatReply:
     """ValueError if it is neither an answer nor an error."""
-    return ChatReply(reply.text, reply.error, reply.usage, reply.latency_s, reply.cached)
+    return ChatReply(
+        reply.text, reply.error, reply.usage, reply.latency_s, reply.cached, reply.outage
+    )
 
 
 def observation_to_wire(seen: DriveObservation, sender: Sender) -> wire.Observation:
@@ -105,6 +108,7 @@ def decision_to_wire(decision: DriveDecision) -> wire.Decision:
             "trace": None if trace is None else json.loads(json.dumps(trace, allow_nan=False)),
             "usage": _counts(decision.usage),
             "latency_s": float(decision.latency_s),
+            "outage": bool(decision.outage),
         }
     )
 
@@ -120,7 +124,13 @@ def decision_from_wire(decision: wire.Decision) -> DriveDecision:
     if decision.controls is not None:
         controls = Pedals(**decision.controls.model_dump())
     return DriveDecision(
-        keys, controls, decision.error, decision.trace, decision.usage, decision.latency_s
+        keys,
+        controls,
+        decision.error,
+        decision.trace,
+        decision.usage,
+        decision.latency_s,
+        decision.outage,
     )
 
 

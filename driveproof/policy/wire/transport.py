@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import os
 import time
-from typing import TypeVar
+from typing import TypeVar, get_args
 from urllib.parse import urlsplit
 
 import httpx
 import tenacity
 
 from driveproof.errors import BadInput, Unreachable
-from driveproof.policy.failures import SERVER_FAILED
+from driveproof.policy.failures import is_outage
+from driveproof.policy.registry import Carrier
 from driveproof.policy.wire import messages as wire
 from driveproof.policy.wire.codec import MAX_BODY, MSGPACK, Refused, decode, encode
 
@@ -24,6 +25,10 @@ M = TypeVar("M", bound=wire.Closed)
 
 class ServerFailed(Unreachable):
     """The server is gone, late, busy for too long, or does not speak the wire."""
+
+
+class Withheld(Refused, ServerFailed):
+    """A refusal that says nothing of what was asked: a session that is gone, another token, another version."""
 
 
 class _BusyNow(Exception):
@@ -102,7 +107,7 @@ class Transport:
         ServerFailed
             See the class; also if the server now serves another model than in the beginning.
         Refused
-            If the server found the request wrong.
+            If the server found the request wrong; :class:`Withheld` if the fault is not the request's.
         """
         limit_s = min(self._timeout_s, within_s)
         end = time.monotonic() + limit_s
@@ -165,7 +170,10 @@ class Transport:
         if status >= 500:
             raise ServerFailed(f"{self.url}: {problem.problem}")
         hint = f": put it into {TOKEN_VARIABLE}" if problem.code == "token" else ""
-        raise Refused(status, problem.code, problem.problem + hint)
+        # whoever has no such carrier is sent bytes instead
+        asked = problem.code in get_args(Carrier) or not is_outage(status)
+        kind = Refused if asked and problem.code != "version" else Withheld
+        raise kind(status, problem.code, problem.problem + hint)
 
     def close(self) -> None:
         """Close the connections."""
@@ -175,7 +183,7 @@ class Transport:
 def described(error: Exception) -> str:
     """The error of a reply or decision that was lost this way."""
     text = " ".join(str(error).split())[:400]
-    return SERVER_FAILED + text if isinstance(error, ServerFailed) else f"refused: {text}"
+    return f"{'model server' if isinstance(error, ServerFailed) else 'refused'}: {text}"
 
 
 def _pause(state: tenacity.RetryCallState) -> float:

@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 from wire_helpers import Counter, Echo, asked, closing, pixels, said  # type: ignore[import-not-found]
 
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, Unreachable
 from driveproof.policy import (
     ChatPolicy,
+    ChatReply,
     ChatRequest,
+    DriveDecision,
     DriveObservation,
     DrivingPolicy,
     Pedals,
@@ -26,13 +28,12 @@ from driveproof.policy import (
     open_driver,
     open_policy,
 )
-from driveproof.policy.failures import server_failed
 from driveproof.policy.wire import messages as wire
 from driveproof.policy.wire import transport
 from driveproof.policy.wire.client import connect
-from driveproof.policy.wire.codec import JSON
+from driveproof.policy.wire.codec import JSON, Refused
 from driveproof.policy.wire.pictures import SHARED
-from driveproof.policy.wire.service import Limits
+from driveproof.policy.wire.service import Limits, Service
 from driveproof.policy.wire.transport import ServerFailed, Transport
 from driveproof.scene import ImageRef
 
@@ -92,7 +93,7 @@ def test_a_request_that_cannot_be_sent_is_lost_alone(serve: Any, tmp_path: Path)
         replies = remote.reply([asked(), *wrong, asked()])
     assert [reply.text is None for reply in replies] == [False, *[True] * 5, False]
     assert "nowhere.jpg" in replies[1].error
-    assert not any(server_failed(reply.error) for reply in replies)
+    assert not any(reply.outage for reply in replies)
 
 
 def test_a_policy_that_raises_is_an_error_of_the_policy(serve: Any) -> None:
@@ -101,7 +102,7 @@ def test_a_policy_that_raises_is_an_error_of_the_policy(serve: Any) -> None:
     with closing(open_policy(f"wire:{serve(policy)}")) as remote:
         (reply,) = remote.reply([asked()])
     assert reply.error == "RuntimeError: the model fell over"
-    assert not server_failed(reply.error)
+    assert not reply.outage
 
 
 def test_a_driver_decides_in_its_own_session(serve: Any) -> None:
@@ -172,6 +173,8 @@ def test_a_token_is_wanted_and_not_told(serve: Any, monkeypatch: pytest.MonkeyPa
     assert httpx.get(f"{url}/identity").status_code == 401
     with pytest.raises(BadInput, match="put it into DRIVEPROOF_WIRE_TOKEN"):
         open_policy(f"wire:{url}")
+    with pytest.raises(Unreachable):  # in the middle of a run, too: no failure of the policy
+        open_policy(f"wire:{url}")
     monkeypatch.setenv(transport.TOKEN_VARIABLE, token + "x")
     with pytest.raises(BadInput) as caught:
         open_policy(f"wire:{url}")
@@ -230,7 +233,7 @@ def test_patience_ends(serve: Any) -> None:
         (reply,) = remote.reply([asked()])
         assert time.monotonic() - start < 1.2
         assert "was busy for 0.6 s" in reply.error
-        assert server_failed(reply.error)
+        assert reply.outage
         slow.join()
 
 
@@ -247,13 +250,13 @@ def test_time_is_limited_on_both_sides(serve: Any) -> None:
     with closing(open_policy(f"wire:{quick_server}")) as remote:
         (reply,) = remote.reply([asked()])
         assert "the policy took longer than 0.2 s" in reply.error
-        assert server_failed(reply.error)
+        assert reply.outage
     with closing(open_policy(f"wire:{serve(policy)}", PolicySettings(timeout_s=0.2))) as remote:
         start = time.monotonic()
         (reply,) = remote.reply([asked()])
         assert time.monotonic() - start < 0.7
         assert "ReadTimeout" in reply.error
-        assert server_failed(reply.error)
+        assert reply.outage
 
 
 def test_a_driver_that_hangs_loses_its_session_and_its_policy(serve: Any) -> None:
@@ -265,7 +268,7 @@ def test_a_driver_that_hangs_loses_its_session_and_its_policy(serve: Any) -> Non
         for step in range(2):
             decision = driver.decide(seen(step))
             assert "took longer" in decision.error
-            assert server_failed(decision.error)
+            assert decision.outage
         driver.begin("1_rep1", 0)
         assert driver.decide(seen()).controls == Pedals(0.01, 0, 0)
     assert first.episode == "1_rep0"  # whoever hangs is never asked again
@@ -280,7 +283,10 @@ def test_sessions_are_few_and_end_when_unused(serve: Any) -> None:
     assert errors[:2] == ["", ""]
     assert "2 episodes are under way" in errors[2]
     time.sleep(0.5)
-    assert "no such session" in drivers[0].decide(seen(1)).error
+    for _ in range(2):  # lost for the rest of the episode, and by no fault of the policy
+        lost = drivers[0].decide(seen(1))
+        assert "no such session" in lost.error
+        assert lost.outage
     drivers[2].begin("1_rep0", 0)
     assert not drivers[2].decide(seen()).error
     for driver in drivers:
@@ -364,3 +370,49 @@ def test_another_model_behind_the_same_address_is_noticed(serve: Any) -> None:
         remote._transport._digest = "0" * 64
         (reply,) = remote.reply([asked()])
     assert "serves another model than in the beginning" in reply.error
+    assert reply.outage
+
+
+def test_whose_failure_it_is_crosses_the_wire_as_a_field(serve: Any) -> None:
+    """A server may itself ask another; and the words of an error say nothing, whatever they are."""
+    words = "model server: APITimeoutError: "
+    replies = [ChatReply(None, words), ChatReply(None, words, outage=True)]
+    policy = Echo()
+    policy.reply = lambda requests: replies  # type: ignore[method-assign]
+    with closing(open_policy(f"wire:{serve(policy)}")) as remote:
+        assert [reply.outage for reply in remote.reply([asked()] * 2)] == [False, True]
+    driver = Counter()
+    url = serve(driver)
+    for outage in (False, True):
+        decision = DriveDecision(error=words, outage=outage)
+        driver.decide = lambda _, given=decision: given  # type: ignore[method-assign, misc]
+        with closing(open_driver(f"wire:{url}")) as remote:
+            remote.begin("1_rep0", 0)
+            assert remote.decide(seen()).outage is outage
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "outage"),
+    [
+        (401, "token", True),
+        (403, "forbidden", True),
+        (404, "role", True),
+        (404, "session", True),
+        (409, "step", True),
+        (400, "version", True),
+        (400, "malformed", False),
+        (413, "picture", False),
+        (422, "message", False),
+    ],
+)
+def test_a_refusal_is_the_policys_only_if_it_is_of_what_was_asked(
+    serve: Any, monkeypatch: pytest.MonkeyPatch, status: int, code: str, outage: bool
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise Refused(status, code, "no")
+
+    with closing(open_policy(f"wire:{serve(Echo())}")) as remote:
+        monkeypatch.setattr(Service, "chat", refuse)
+        (reply,) = remote.reply([asked()])
+    assert "no" in reply.error
+    assert reply.outage is outage
