@@ -54,6 +54,10 @@ AttemptsOption = Annotated[int, typer.Option(min=1, help="Crashes until a route 
 RecycleOption = Annotated[
     int, typer.Option(min=0, help="Episodes until a server is started anew; 0 never.")
 ]
+ServerStartOption = Annotated[
+    float,
+    typer.Option(min=1.0, help="Seconds in which a model that is served here must be loaded."),
+]
 RetryOption = Annotated[bool, typer.Option("--retry", help="Try lost routes again.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -80,6 +84,7 @@ def drive_command(
     workers: WorkersOption = 1,
     attempts: AttemptsOption = 3,
     recycle: RecycleOption = 25,
+    server_start: ServerStartOption = 180.0,
     retry: RetryOption = False,
     as_json: AsJson = False,
 ) -> None:
@@ -94,7 +99,10 @@ def drive_command(
     if context.invoked_subcommand is not None:
         return
     words = (graph, mode, rate, latency, record, truth, pictures, repeats, seed)
-    with _begun(policy, serve, suite, out, limit, only, _settings(*words)) as (run, model):
+    with _begun(policy, serve, suite, out, limit, only, _settings(*words), server_start) as (
+        run,
+        model,
+    ):
         _drive(run, sim, workers, _care(attempts, recycle), model, retry, as_json)
 
 
@@ -115,13 +123,17 @@ def plan_command(
     record: RecordOption = "decisions",
     truth: TruthOption = False,
     pictures: PicturesOption = "224x128",
+    server_start: ServerStartOption = 180.0,
 ) -> None:
     """Write the directory of a run and drive nothing: its routes are a queue for `driveproof drive worker`.
 
     Example: driveproof drive plan --policy expert --suite suites/smoke.xml --out runs/expert
     """
     words = (graph, mode, rate, latency, record, truth, pictures, repeats, seed)
-    with _begun(policy, serve, suite, out, limit, only, _settings(*words)) as (run, _):
+    with _begun(policy, serve, suite, out, limit, only, _settings(*words), server_start) as (
+        run,
+        _,
+    ):
         typer.echo(f"{len(run.plan.episodes)} routes in {run.path}")
 
 
@@ -132,6 +144,7 @@ def worker_command(
     workers: WorkersOption = 1,
     attempts: AttemptsOption = 3,
     recycle: RecycleOption = 25,
+    server_start: ServerStartOption = 180.0,
     retry: RetryOption = False,
     as_json: AsJson = False,
 ) -> None:
@@ -145,7 +158,7 @@ def worker_command(
     from driveproof.drive.rundir import RunDirectory
 
     run = RunDirectory(directory)
-    with model_server(run.plan.policy.served, run.plan.settings.seed) as model:
+    with model_server(run.plan.policy.served, run.plan.settings.seed, server_start) as model:
         check_policy(run, model)
         _drive(run, sim, workers, _care(attempts, recycle), model, retry, as_json)
 
@@ -159,13 +172,14 @@ def _begun(
     limit: int | None,
     only: str,
     settings: DriveSettings,
+    server_start: float,
 ) -> Iterator[tuple[RunDirectory, ModelServer | None]]:
     """The run's directory, begun or gone on with, and the model's server while it is needed."""
     from driveproof.drive.begin import begin_run, model_server, served_spec
 
     spec, served = served_spec(policy, serve)
     source, target = _needed(suite, "--suite"), _needed(out, "--out")
-    with model_server(served, settings.seed) as model:
+    with model_server(served, settings.seed, server_start) as model:
         run = begin_run(
             target,
             source,

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from driveproof.drive.models import ModelServer
-from driveproof.drive.openers import ADDRESS, answers, describe
+from driveproof.drive.models import READY_S, ModelServer
+from driveproof.drive.openers import ADDRESS, answers, describe, graph_of
 from driveproof.drive.plan import DriveSettings, choose_routes, differences, make_plan
 from driveproof.drive.rundir import OtherRun, RunDirectory
 from driveproof.errors import BadInput
 
 WIRE = f"wire:{ADDRESS}"
-OWN_PROCESS = ("transformers:",)
+OWN_PROCESS = ("transformers:", "baseline:")
 """Models that are served by a process of their own, so that it is loaded once and not by every episode."""
 
 
@@ -39,12 +39,17 @@ def served_spec(policy: str, serve: str) -> tuple[str, str]:
 
 
 @contextmanager
-def model_server(served: str, seed: int = 0) -> Iterator[ModelServer | None]:
-    """The server of a policy for as long as the block lasts; None where nothing is served."""
+def model_server(
+    served: str, seed: int = 0, ready_s: float = READY_S
+) -> Iterator[ModelServer | None]:
+    """The server of a policy for as long as the block lasts; None where nothing is served.
+
+    ``ready_s`` seconds may pass until it answers, each time that it is started.
+    """
     if not served:
         yield None
         return
-    with ModelServer(served, lambda url: answers(f"wire:{url}"), seed) as server:
+    with ModelServer(served, lambda url: answers(f"wire:{url}"), seed, ready_s) as server:
         yield server
 
 
@@ -89,11 +94,13 @@ def check_policy(run: RunDirectory, model: ModelServer | None) -> None:
     OtherRun
         If the policy is another one now.
     BadInput, Unreachable
-        If it cannot be opened.
+        If it cannot be opened, or the graph in the run's plan is not the one it was begun with.
     """
     plan = run.plan
     address = "" if model is None else model.address()
-    now, _ = describe(plan.policy.spec, plan.settings, plan.policy.served, address)
+    now, _ = describe(
+        plan.policy.spec, plan.settings, plan.policy.served, address, graph_of(plan.policy)
+    )
     found = differences(plan, plan.model_copy(update={"policy": now}))
     if found:
         raise OtherRun(f"another policy than began it: {'; '.join(found[:3])}", path=run.path)

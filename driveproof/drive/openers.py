@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import urlopen
+
+import httpx
 
 from driveproof.drive.notes import DecisionLog
 from driveproof.drive.plan import DrivePlan, DriveSettings, Episode, PolicyFacts
+from driveproof.drive.privileged import Vouched
 from driveproof.drive.seat import ExpertSeat, Seat, guarded
 from driveproof.drive.witness import Witness
 from driveproof.errors import BadInput
@@ -23,10 +24,12 @@ from driveproof.prompts.inputs import Cameras, InputMode, Shown, mode_to_json
 from driveproof.reasoning import (
     GraphPolicy,
     Privileged,
+    ReasoningGraph,
     graph_name,
     open_graph,
     open_graph_driver,
 )
+from driveproof.reasoning.graph_files import parse_graph
 
 EXPERT = "expert"
 ADDRESS = "{address}"
@@ -72,8 +75,12 @@ def mode_text(mode: Mapping[str, Any]) -> str:
     return "+".join(words)
 
 
-def in_its_manner(served: str, settings: DriveSettings) -> DriveSettings:
+def in_its_manner(
+    served: str, settings: DriveSettings, graph: ReasoningGraph | None = None
+) -> DriveSettings:
     """The settings with graph and mode that a model folder says it was trained for, where none are given.
+
+    ``graph`` is what the settings' name of one stands for, if that is known.
 
     Raises
     ------
@@ -91,7 +98,7 @@ def in_its_manner(served: str, settings: DriveSettings) -> DriveSettings:
         found["mode"] = mode_text(manner["mode"])
     chosen = settings.model_copy(update=found)
     mode = parse_mode(chosen.mode)
-    graph = open_graph(chosen.graph or DEFAULT_GRAPH)
+    graph = graph or open_graph(chosen.graph or DEFAULT_GRAPH)
     check_manner(
         served,
         {"mode": mode_to_json(mode), "graph": graph_name(graph), "wording": wording_hash(mode)},
@@ -99,10 +106,34 @@ def in_its_manner(served: str, settings: DriveSettings) -> DriveSettings:
     return chosen
 
 
+def graph_of(facts: PolicyFacts) -> ReasoningGraph | None:
+    """The graph that a run was begun with, from its plan; None for a policy that is asked by none.
+
+    A run keeps the graph itself, not only the name of its file: the file may change, or lie on another machine.
+
+    Raises
+    ------
+    BadInput
+        If it is none, or its digest is not the one beside it: somebody has changed the plan.
+    """
+    if facts.identity.get("kind") != "graph":
+        return None
+    place = "policy.identity.graph"
+    graph = parse_graph(facts.identity.get("graph"), prefix=f"{place}.")
+    if graph.digest != facts.identity.get("graph_digest"):
+        raise BadInput("is not the graph that the run was begun with", field=place)
+    return graph
+
+
 def open_policy(
-    spec: str, settings: DriveSettings, privileged: Privileged | None = None
+    spec: str,
+    settings: DriveSettings,
+    privileged: Privileged | None = None,
+    graph: ReasoningGraph | None = None,
 ) -> DrivingPolicy:
     """Open a policy that is not the expert; ``privileged`` gives what its mode or graph asks of the simulator.
+
+    ``graph`` is what the settings' name of one stands for, if that is known.
 
     Raises
     ------
@@ -114,16 +145,22 @@ def open_policy(
     return open_graph_driver(
         spec,
         PolicySettings(seed=settings.seed),
-        graph=open_graph(settings.graph or DEFAULT_GRAPH),
+        graph=graph or open_graph(settings.graph or DEFAULT_GRAPH),
         mode=parse_mode(settings.mode),
         privileged=privileged,
     )
 
 
 def describe(
-    spec: str, settings: DriveSettings, served: str = "", address: str = ""
+    spec: str,
+    settings: DriveSettings,
+    served: str = "",
+    address: str = "",
+    graph: ReasoningGraph | None = None,
 ) -> tuple[PolicyFacts, DriveSettings]:
     """What ``run.json`` says of a policy, which is opened for it, and the settings with its graph and mode named.
+
+    ``graph`` is what the settings' name of one stands for, if that is known.
 
     Raises
     ------
@@ -132,7 +169,7 @@ def describe(
     Unreachable
         If its server does not answer.
     """
-    settings = in_its_manner(served, settings)
+    settings = in_its_manner(served, settings, graph)
     parse_latency(settings.latency)
     policy: DrivingPolicy | None = None
     privileged: list[str] = []
@@ -141,7 +178,7 @@ def describe(
         privileged.append("the expert drives")
     else:
         witness = Witness(settings, parse_mode(settings.mode))
-        policy = open_policy(spec.replace(ADDRESS, address), settings, witness)
+        policy = open_policy(spec.replace(ADDRESS, address), settings, witness, graph)
         identity = policy.identity()
         told = identity.get("privileged")
         privileged += [str(told.get("shows"))] if isinstance(told, dict) else []
@@ -191,6 +228,8 @@ def make_seat(
     ------
     ModelLost, PolicyBroke
         If the policy cannot begin.
+    BadInput
+        If the plan's graph is not the one that the run was begun with.
     """
     settings, facts = plan.settings, plan.policy
     if facts.spec == EXPERT:
@@ -198,13 +237,19 @@ def make_seat(
     spec = facts.spec.replace(ADDRESS, address)
     mode = parse_mode(settings.mode)
     witness = Witness(settings, mode, weather) if facts.privileged else None
-    policy = guarded(lambda: open_policy(spec, settings, witness))
+    told = None if witness is None else Vouched(witness)
+    graph = graph_of(facts)
+    policy = guarded(lambda: open_policy(spec, settings, told, graph))
     guarded(lambda: policy.begin(episode.key, episode.seed))
     return Seat(policy, settings, log, witness, partial(answers, spec))
 
 
 def answers(spec: str) -> bool:
-    """Whether the server that a specification names still answers; true if it names none."""
+    """Whether the server that a specification names still answers; true if it names none.
+
+    It is asked by the way that the policy's own calls take: the wire's pass by every proxy of the environment, an
+    OpenAI client's do not.
+    """
     found = re.search(r"https?://[^#\s]+", spec)
     if found is None:
         return True
@@ -212,9 +257,11 @@ def answers(spec: str) -> bool:
     wire = spec.startswith("wire:")
     url = f"{base}/health" if wire else f"{base}/models"
     try:
-        with urlopen(url, timeout=HEALTH_S):
-            return True
-    except HTTPError as error:  # whoever refuses is alive
-        return not wire and error.code < 500
-    except OSError:
+        with (
+            httpx.Client(trust_env=not wire, timeout=HEALTH_S, follow_redirects=not wire) as client,
+            client.stream("GET", url) as answer,
+        ):
+            # whoever refuses is alive
+            return answer.status_code == 200 if wire else answer.status_code < 500
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return False

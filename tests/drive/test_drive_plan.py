@@ -123,6 +123,8 @@ def test_suites_with_twins_or_hostile_ids_are_refused(plain_suite, tmp_path) -> 
 
 def test_local_models_are_served_and_others_are_not() -> None:
     assert served_spec("transformers:models/x", "") == ("wire:{address}", "transformers:models/x")
+    for model in ("baseline:qwen2.5-vl-7b", "baseline:gemma3-4b#models/gemma"):
+        assert served_spec(model, "") == ("wire:{address}", model)
     assert served_spec("", "random") == ("wire:{address}", "random")
     assert served_spec("random", "") == ("random", "")
     with pytest.raises(BadInput):
