@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from prefect import flow, get_run_logger, task
@@ -16,12 +17,20 @@ GATE_FAILED = 1
 
 @task(cache_policy=NO_CACHE, task_run_name="driveproof promote")
 def promote_challenger(
-    repository: Path, model: str = "", dry_run: bool = False, grace_s: float = 10.0
+    repository: Path,
+    model: str = "",
+    dry_run: bool = False,
+    grace_s: float = 10.0,
+    only: Sequence[str] = (),
 ) -> bool:
-    """Whether the challenger is the champion now (with ``dry_run``: whether the gate holds)."""
+    """Whether the challenger is the champion now (with ``dry_run``: whether the gate holds).
+
+    A challenger that is none of the versions ``only`` (``name/number``; empty: any) is refused.
+    """
     command = [sys.executable, "-m", "driveproof", "promote"]
     command += ["--model", model] if model else []
     command += ["--dry-run"] if dry_run else []
+    command += [word for version in only for word in ("--only", version)]
     code = run(command, repository, get_run_logger().info, grace_s, answers=(0, GATE_FAILED))
     return code == 0
 

@@ -6,6 +6,7 @@ no task is cached here, and a run that was killed resumes: stages that finished 
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -28,10 +29,19 @@ def reproduce(tree: Path, targets: list[str], grace_s: float) -> None:
 
 
 @task(cache_policy=NO_CACHE, task_run_name="driveproof publish")
-def publish_results(tree: Path, store_root: Path, grace_s: float) -> None:
-    """Publish the results of ``tree`` into the tracking store that lies in ``store_root``."""
+def publish_results(tree: Path, store_root: Path, grace_s: float) -> dict[str, str]:
+    """Publish the results of ``tree`` into the tracking store that lies in ``store_root``: folder -> ``name/number``."""
     command = [sys.executable, "-m", "driveproof", "publish", "--store-root", str(store_root)]
-    run(command, tree, get_run_logger().info, grace_s)
+    lines: list[str] = []
+    log = get_run_logger().info
+
+    def keep(line: str) -> None:
+        lines.append(line)
+        log(line)
+
+    run([*command, "--json"], tree, keep, grace_s)
+    told = json.loads(next(line for line in reversed(lines) if line.startswith("{")))
+    return {model["folder"]: f"{model['name']}/{model['version']}" for model in told["models"]}
 
 
 @flow(name="rebuild", log_prints=True)
@@ -46,8 +56,8 @@ def rebuild(
     retries: int = 0,
     retry_delay_s: float = 30.0,
     grace_s: float = 10.0,
-) -> str:
-    """Rebuild a commit and publish what came out; returns the directory that was worked in.
+) -> dict[str, str]:
+    """Rebuild a commit and publish what came out; returns the version (``name/number``) of each folder of a model.
 
     Parameters
     ----------
@@ -80,13 +90,14 @@ def rebuild(
     reproduce.with_options(retries=retries, retry_delay_seconds=retry_delay_s)(
         tree, targets or [], grace_s
     )
+    published: dict[str, str] = {}
     if publish:
-        publish_results.with_options(retries=retries, retry_delay_seconds=retry_delay_s)(
-            tree, repository, grace_s
-        )
+        published = publish_results.with_options(
+            retries=retries, retry_delay_seconds=retry_delay_s
+        )(tree, repository, grace_s)
     if not in_place:
         remove_worktree(repository, tree)
-    return str(tree)
+    return published
 
 
 if __name__ == "__main__":

@@ -21,6 +21,10 @@ def command(
     store_root: Annotated[
         Path, typer.Option(help="Where relative paths of the store start.")
     ] = Path(),
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Refuse unless the challenger is this version, name/number; repeat."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge, but move nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -37,7 +41,9 @@ def command(
     settings = params.promote
     if model:
         settings = settings.model_copy(update={"model": model})
-    done = promote(open_store(params.publish, store_root), settings, dry_run=dry_run)
+    done = promote(
+        open_store(params.publish, store_root), settings, dry_run=dry_run, only=only or ()
+    )
     same = done.champion is not None and done.champion.number == done.challenger.number
     if as_json:
         content = {

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pydantic import Field
 
 from driveproof.config.base import Section
+
+VARIANT = "{variant}"
 
 
 class PublishedModel(Section):
     """A model of the pipeline that is registered, if it was built.
 
     ``name`` in the registry may be that of several folders: they then compete as versions of one model.
+    ``{variant}`` in ``folder`` and ``answers`` stands for each of ``grpo.variants``, in their order.
     """
 
     name: str = Field(min_length=1, pattern=r"^[^/:@]+$")
@@ -19,6 +24,20 @@ class PublishedModel(Section):
     """Its answers to the test questions (``answers.parquet``), "" if there are none."""
     run: str = ""
     """Which run of that file."""
+
+    def of(self, variants: Iterable[str]) -> list[PublishedModel]:
+        """One a variant, or itself alone."""
+        if VARIANT not in self.folder:
+            return [self]
+        return [
+            self.model_copy(
+                update={
+                    "folder": self.folder.replace(VARIANT, variant),
+                    "answers": self.answers.replace(VARIANT, variant),
+                }
+            )
+            for variant in variants
+        ]
 
 
 class PublishParams(Section):
@@ -37,19 +56,16 @@ class PublishParams(Section):
             answers="reports/evaluate/answers.parquet",
             run="sft deft",
         ),
-        *(
-            PublishedModel(
-                name="driveproof-policy",
-                folder=f"models/grpo/{variant}",
-                answers=f"reports/grpo/{variant}/answers.parquet",
-                run="seed 0",
-            )
-            for variant in ("deft_exact", "deft_shared", "deft_rlvr")
+        PublishedModel(
+            name="driveproof-policy",
+            folder="models/grpo/{variant}",
+            answers="reports/grpo/{variant}/answers.parquet",
+            run="seed 0",
         ),
         PublishedModel(name="driveproof-driver", folder="models/vqa_sft/text"),
         PublishedModel(name="driveproof-driver", folder="models/vqa_sft/camera"),
         PublishedModel(name="driveproof-judge", folder="models/judge_sft"),
-        PublishedModel(name="driveproof-judge", folder="models/judge_rl"),
+        PublishedModel(name="driveproof-judge", folder="models/judge_rl/sft"),
     )
     """What is registered, in this order."""
     alias: str = Field(default="challenger", pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")

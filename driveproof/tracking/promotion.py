@@ -103,13 +103,21 @@ def _too_few(rule: GateRule, found: Estimate, clusters: int, said: str) -> str:
     return ""
 
 
-def promote(store: Store, params: PromoteParams, *, dry_run: bool = False) -> Promotion:
+def promote(
+    store: Store, params: PromoteParams, *, dry_run: bool = False, only: Sequence[str] = ()
+) -> Promotion:
     """Make the challenger the champion if the gate holds; a champion already stays what it is.
+
+    Parameters
+    ----------
+    only
+        Versions as ``name/number``: the challenger must be one of them; empty for any.
 
     Raises
     ------
     BadInput
-        If the model has no gate or no challenger, or one of the two was never measured.
+        If the model has no gate or no challenger, the challenger is another than was meant, or one of the two was
+        never measured.
     Unreachable
         If the store does not say whether there is a champion; nothing is moved then.
     """
@@ -118,6 +126,12 @@ def promote(store: Store, params: PromoteParams, *, dry_run: bool = False) -> Pr
         hint = "add its rules to promote.gates of params.yaml"
         raise BadInput("has no gate", field=params.model, hint=hint)
     challenger = find_version(store, f"{params.model}@{params.challenger}")
+    if only and str(challenger) not in only:
+        raise BadInput(
+            f"the challenger is {challenger} and none of {', '.join(only)}",
+            field=f"{params.model}@{params.challenger}",
+            hint="something else was published since; publish again, or promote without --only",
+        )
     champion = _champion(store, params)
     rival = champion or challenger
     comparisons = tuple(compare_versions(store, challenger, rival))

@@ -79,7 +79,8 @@ def publish(
     root = Path(root)
     settings = params.publish
     lineage = read_lineage(root, params)
-    built = [model for model in settings.models if (root / model.folder).is_dir()]
+    models = [one for model in settings.models for one in model.of(params.grpo.variants)]
+    built = [model for model in models if (root / model.folder).is_dir()]
     hashes = [content_hash(root / model.folder) for model in built]
     measured = [_scores(model, root) for model in built]
     store = open_store(settings, root if store_root is None else store_root)

@@ -96,6 +96,13 @@ def test_the_alias_moves_only_when_the_gate_holds(store: Store) -> None:
     assert not again.moved
 
 
+def test_a_challenger_that_was_not_meant_is_refused(store: Store) -> None:
+    _measure(store, 2, np.full(30, 0.5))
+    with pytest.raises(BadInput, match=f"the challenger is {NAME}/2 and none of {NAME}/7"):
+        promote(store, PARAMS, only=[f"{NAME}/7"])
+    assert promote(store, PARAMS, only=[f"{NAME}/7", f"{NAME}/2"]).moved
+
+
 def test_a_rule_about_what_was_not_measured_fails(store: Store) -> None:
     _measure(store, 2, np.full(30, 0.9))
     rules = (GateRule(metric="driving_score", floor=50.0, min_units=5),)

@@ -232,3 +232,25 @@ def test_a_database_that_cannot_be_written_is_one_line(
     with pytest.raises(Unreachable, match=r"mlflow\.db: the tracking store does not answer"):
         publish(_params(build), build)
     other.close()
+
+
+def test_every_variant_of_grpo_is_registered_and_the_judge_can_be_opened(build: Path) -> None:
+    (build / "params.yaml").write_text(
+        "grpo: {variants: {mine: {rollout: two_turn, reward: exact}}}\n"
+    )
+    for number, folder in enumerate(
+        ("grpo/mine", "grpo/left_over", "judge_rl/sft", "judge_rl/zero_shot")
+    ):
+        model = build / "models" / folder
+        model.mkdir(parents=True)
+        (model / "config.json").write_text("{}")
+        save_file({"w": np.full(2, number, np.float32)}, model / "model.safetensors")
+    done = publish(_params(build), build)
+    assert {(m.folder, m.name) for m in done.models} == {
+        ("models/sft", "driveproof-policy"),
+        ("models/grpo/mine", "driveproof-policy"),
+        ("models/judge_rl/sft", "driveproof-judge"),
+    }
+    store = open_store(PublishParams(), build)
+    judge = find_version(store, "driveproof-judge@challenger")
+    assert (fetch_model(store, judge, build / "fetched") / "config.json").is_file()
