@@ -48,7 +48,7 @@ def command(
 
 def comparison_table(rows: Sequence[Comparison], first: str, second: str) -> Table:
     """The comparisons for people."""
-    table = Table("metric", first, second, "difference [95 %]", "shared", "only one")
+    table = Table("metric", first, second, "difference [95 %]", "shared", "only one", "lost")
     for row in rows:
         table.add_row(
             row.metric,
@@ -57,6 +57,7 @@ def comparison_table(rows: Sequence[Comparison], first: str, second: str) -> Tab
             str(row.difference),
             str(row.difference.n),
             f"{row.only_first} / {row.only_second}",
+            f"{row.lost_first} / {row.lost_second}",
         )
     return table
 

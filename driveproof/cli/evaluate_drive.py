@@ -259,9 +259,13 @@ def _print_comparison(found: Comparison, first: str, second: str) -> None:
     table.add_row("driving score", _brief(found.driving_score))
     table.add_row("success rate, %", _brief(found.success_rate))
     table.add_row("better, equal, worse", f"{found.better}, {found.equal}, {found.worse}")
+    table.add_row("lost drives", f"{found.first_lost} and {found.second_lost}")
     Console().print(table)
-    verdict = "differ" if found.differs else "cannot be told apart"
-    typer.echo(f"in driving score they {verdict} (95 % interval)")
+    if found.driving_score.low is None:
+        typer.echo("one route alone says nothing of others: no verdict")
+    else:
+        verdict = "differ" if found.differs else "cannot be told apart"
+        typer.echo(f"in driving score they {verdict} (95 % interval)")
     for note in found.notes:
         typer.echo(note)
 

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from driveproof.errors import BadInput
-from driveproof.evaluation.driving.records import RouteRecord
+from driveproof.evaluation.driving.records import RouteRecord, RouteState
 from driveproof.evaluation.driving.route_score import Variant, score_record
+from driveproof.evaluation.driving.suite import Loss
 from driveproof.evaluation.mcq import tabulate
 from driveproof.evaluation.statistics import (
     Estimate,
@@ -28,6 +29,7 @@ from driveproof.geometry.arrays import Float
 from driveproof.mcq.interaction import Answer
 from driveproof.mcq.items import McqItem
 
+DRIVE_METRICS = ("driving_score", "success")
 SCHEMA = pa.schema(
     [
         pa.field("metric", pa.string(), nullable=False),
@@ -76,6 +78,8 @@ class Comparison:
         Units that one alone has; they are in no difference.
     clusters, clusters_first
         Drives or routes behind the difference, and behind the first one's mean: units of one depend on each other.
+    lost_first, lost_second
+        Shared units without a value for the first, or the second; they are in no difference either.
     """
 
     metric: str
@@ -86,6 +90,8 @@ class Comparison:
     only_second: int
     clusters: int
     clusters_first: int
+    lost_first: int = 0
+    lost_second: int = 0
 
 
 def mcq_unit_scores(items: Sequence[McqItem], answers: Iterable[Answer]) -> list[UnitScore]:
@@ -101,16 +107,25 @@ def mcq_unit_scores(items: Sequence[McqItem], answers: Iterable[Answer]) -> list
     return scores
 
 
-def drive_unit_scores(records: Iterable[RouteRecord]) -> list[UnitScore]:
-    """Corrected driving score and success by route and repeat; a route that was lost is NaN, never 0."""
+def drive_unit_scores(
+    records: Iterable[RouteRecord], losses: Iterable[Loss] = ()
+) -> list[UnitScore]:
+    """Corrected driving score and success by route and repeat.
+
+    A policy that broke scores 0, with a record or without one; a route that was lost otherwise is NaN, never 0.
+    """
     scores = []
     for record in records:
         unit = f"{record.route_id}_rep{record.repeat}"
         known = record.state.scored
         value = score_record(record, Variant.CORRECTED, _no_motion).composed if known else None
         success = float(record.success) if known else np.nan
-        values = (("driving_score", np.nan if value is None else value), ("success", success))
+        values = zip(DRIVE_METRICS, (np.nan if value is None else value, success), strict=True)
         scores += [UnitScore(metric, unit, record.route_id, value) for metric, value in values]
+    for loss in losses:
+        value = 0.0 if loss.state is RouteState.FAILED_BY_POLICY else np.nan
+        unit = f"{loss.route_id}_rep{loss.repeat}"
+        scores += [UnitScore(metric, unit, loss.route_id, value) for metric in DRIVE_METRICS]
     return scores
 
 
@@ -159,6 +174,8 @@ def _compare(
         only_second=len(second) - len(shared),
         clusters=len({first[unit].cluster for unit in own & other}),
         clusters_first=len({first[unit].cluster for unit in own}),
+        lost_first=len(first.keys() & second.keys() - own),
+        lost_second=len(first.keys() & second.keys() - other),
     )
 
 

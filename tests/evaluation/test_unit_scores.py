@@ -86,6 +86,15 @@ def test_models_are_compared_on_what_both_have() -> None:
     assert row.first.mean == pytest.approx(0.625)
 
 
+def test_one_drive_has_no_interval_and_losses_are_counted_by_side() -> None:
+    first = _scores("accuracy", {"a/1": 1.0, "a/2": 1.0, "b/1": float("nan")})
+    second = _scores("accuracy", {"a/1": 0.0, "a/2": float("nan"), "b/1": float("nan")})
+    (row,) = compare_units(first, second)
+    assert (row.difference.mean, row.difference.low, row.difference.high) == (1.0, None, None)
+    assert (row.difference.n, row.lost_first, row.lost_second) == (1, 1, 2)
+    assert str(row.difference) == "1.000 [no interval] (n 1, lost 2)"
+
+
 def test_a_metric_that_one_lacks_has_no_difference() -> None:
     rows = compare_units(_scores("accuracy", {"a/1": 1.0}), _scores("success", {"r": 1.0}))
     assert [row.metric for row in rows] == ["accuracy", "success"]

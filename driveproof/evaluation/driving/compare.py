@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from driveproof.errors import BadInput
-from driveproof.evaluation.driving.records import RouteRecord
-from driveproof.evaluation.driving.route_score import RouteScore, Variant, score_record
+from driveproof.evaluation.driving.records import RouteRecord, RouteState
+from driveproof.evaluation.driving.route_score import RouteScore, Variant, lost_route, score_record
 from driveproof.evaluation.driving.runs import DriveRun
+from driveproof.evaluation.driving.suite import Loss
 from driveproof.evaluation.statistics import Estimate, paired_difference
 
 
@@ -42,12 +43,18 @@ class Comparison:
     Attributes
     ----------
     driving_score, success_rate
-        Mean difference in percentage points, first minus second, over the drives that both finished; routes are
-        drawn with all their repeats. ``lost`` counts pairs of which a half is missing or lost.
+        Mean difference in percentage points, first minus second, over the drives of which both say something; a
+        policy that broke scores 0. Routes are drawn with all their repeats; with fewer than two of them nothing is
+        known of the spread, and there is no interval. ``lost`` counts pairs of which a half is missing or lost.
     better, equal, worse
         Drives in which the first scores higher, the same, lower.
     pairs
-        All drives of either.
+        All drives that either should have done.
+    routes
+        Different routes that went into the difference.
+    first_lost, second_lost
+        Drives of both suites that say nothing about the first, or the second: the simulator or the model's server
+        failed, or they are not over. A drive that both lost counts in each.
     notes
         What a reader has to know.
     """
@@ -58,6 +65,9 @@ class Comparison:
     equal: int
     worse: int
     pairs: tuple[PairedDrive, ...]
+    routes: int
+    first_lost: int
+    second_lost: int
     notes: tuple[str, ...] = ()
 
     @property
@@ -78,24 +88,54 @@ def compare(
     *,
     seed: int = 0,
 ) -> Comparison:
-    """Compare drives of the same routes and repeats.
+    """Compare drives of the same routes and repeats, where records are all there is.
 
     Raises
     ------
     BadInput
         If no drive is common to both, or a route is another one there (town or scenarios).
     """
-    known = [_scored(records, Variant(variant)) for records in (first, second)]
-    pairs = tuple(
-        _pair(key, known[0].get(key), known[1].get(key))
-        for key in sorted({*known[0], *known[1]}, key=_order)
-    )
-    if not any(pair.difference is not None for pair in pairs):
+    variant = Variant(variant)
+    return _compare(_scored(first, variant), _scored(second, variant), seed)
+
+
+def compare_runs(
+    first: DriveRun, second: DriveRun, variant: Variant | str = Variant.CORRECTED, *, seed: int = 0
+) -> Comparison:
+    """Compare two runs over the drives that their suites expect, whether they left a record or not.
+
+    Raises
+    ------
+    BadInput
+        As :func:`compare`.
+    """
+    variant = Variant(variant)
+    return _compare(_expected(first, variant), _expected(second, variant), seed)
+
+
+@dataclass(frozen=True)
+class _Half:
+    """A drive of one of both: its score (None inside where it was lost) and its record, if it left one."""
+
+    score: RouteScore
+    record: RouteRecord | None
+
+
+Known = dict[tuple[str, int], _Half]
+
+
+def _compare(first: Known, second: Known, seed: int) -> Comparison:
+    keys = sorted({*first, *second}, key=_order)
+    pairs = tuple(_pair(key, first.get(key), second.get(key)) for key in keys)
+    gains = [pair.difference for pair in pairs if pair.difference is not None]
+    if not gains:
         raise BadInput("no drive was finished by both", hint="runs of the same suite?")
-    names = [pair.route_id for pair in pairs]
     scores = np.array([[_nan(p.first), _nan(p.second)] for p in pairs])
     success = np.array([[_nan(p.first_success), _nan(p.second_success)] for p in pairs])
-    gains = [pair.difference for pair in pairs if pair.difference is not None]
+    names = [pair.route_id for pair in pairs]
+    shared = [
+        pair for pair in pairs if (pair.route_id, pair.repeat) in first.keys() & second.keys()
+    ]
     return Comparison(
         paired_difference(scores[:, 0], scores[:, 1], seed, clusters=names),
         paired_difference(100.0 * success[:, 0], 100.0 * success[:, 1], seed, clusters=names),
@@ -103,34 +143,36 @@ def compare(
         sum(gain == 0.0 for gain in gains),
         sum(gain < 0.0 for gain in gains),
         pairs,
-        tuple(_notes(*known)),
+        len({pair.route_id for pair in pairs if pair.difference is not None}),
+        sum(pair.first is None for pair in shared),
+        sum(pair.second is None for pair in shared),
+        tuple(_notes(first, second)),
     )
-
-
-def compare_runs(
-    first: DriveRun, second: DriveRun, variant: Variant | str = Variant.CORRECTED, *, seed: int = 0
-) -> Comparison:
-    """Compare two runs; see :func:`compare`."""
-    return compare(first.records, second.records, variant, seed=seed)
-
-
-Known = dict[tuple[str, int], tuple[RouteRecord, RouteScore]]
 
 
 def _scored(records: Iterable[RouteRecord], variant: Variant) -> Known:
     return {
-        record.key: (record, score_record(record, variant, motions=lambda _: None))
+        record.key: _Half(score_record(record, variant, motions=lambda _: None), record)
         for record in records
     }
 
 
-def _pair(
-    key: tuple[str, int],
-    first: tuple[RouteRecord, RouteScore] | None,
-    second: tuple[RouteRecord, RouteScore] | None,
-) -> PairedDrive:
-    if first and second:
-        one, other = first[0], second[0]
+def _expected(run: DriveRun, variant: Variant) -> Known:
+    """Every drive of the run's suite."""
+    known = _scored(run.records, variant)
+    reasons = {loss.key: loss for loss in run.losses}
+    for repeat in range(run.repeats):
+        for route in run.expected:
+            key = route.route_id, repeat
+            if key not in known:
+                loss = reasons.get(key, Loss(*key, RouteState.QUEUED, "there is no record"))
+                known[key] = _Half(lost_route(route, loss), None)
+    return known
+
+
+def _pair(key: tuple[str, int], first: _Half | None, second: _Half | None) -> PairedDrive:
+    if first and second and first.record and second.record:
+        one, other = first.record, second.record
         if (one.town, one.scenarios) != (other.town, other.scenarios):
             raise BadInput(
                 f"is in {one.town} with {', '.join(one.scenarios)} in one run, in {other.town} with "
@@ -141,11 +183,11 @@ def _pair(
     assert there is not None  # the key is of one of them
     return PairedDrive(
         *key,
-        there[0].scenarios,
-        first[1].composed if first else None,
-        second[1].composed if second else None,
-        first[1].success if first else None,
-        second[1].success if second else None,
+        there.score.scenarios,
+        first.score.composed if first else None,
+        second.score.composed if second else None,
+        first.score.success if first else None,
+        second.score.success if second else None,
     )
 
 
@@ -154,10 +196,13 @@ def _notes(first: Known, second: Known) -> Iterable[str]:
     alone = len(first) + len(second) - 2 * len(both)
     if alone:
         yield f"{alone} drives are in one of the runs only"
-    seeds = sum(first[key][0].seed != second[key][0].seed for key in both)
+    drives = [
+        (one, other) for key in both if (one := first[key].record) and (other := second[key].record)
+    ]
+    seeds = sum(one.seed != other.seed for one, other in drives)
     if seeds:
         yield f"{seeds} drives had another seed in the other run: traffic and weather may differ"
-    lengths = sum(abs(first[key][0].length_m - second[key][0].length_m) > 1.0 for key in both)
+    lengths = sum(abs(one.length_m - other.length_m) > 1.0 for one, other in drives)
     if lengths:
         yield f"{lengths} routes have another length in the other run"
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from made_records import Kind, record
 from made_runs import decision, make_run
@@ -14,10 +15,11 @@ from typer.testing import CliRunner
 from driveproof.cli.evaluate import app
 from driveproof.errors import BadInput
 from driveproof.evaluation.driving.bench2drive import Checkpoint, Merged, read_file
-from driveproof.evaluation.driving.compare import compare
+from driveproof.evaluation.driving.compare import compare, compare_runs
 from driveproof.evaluation.driving.records import RouteState, Status
 from driveproof.evaluation.driving.runs import read_run
 from driveproof.evaluation.driving.scores import scores_of
+from driveproof.evaluation.unit_scores import drive_unit_scores
 
 
 def test_differences_are_paired() -> None:
@@ -41,9 +43,13 @@ def test_differences_are_paired() -> None:
 def test_repeats_of_a_route_are_drawn_together() -> None:
     first = [record("1", repeat=n) for n in range(4)]
     second = [record("1", *([Kind.STOP_SIGN] * (n % 2)), repeat=n) for n in range(4)]
-    found = compare(first, second).driving_score
+    both = compare(first, second)
+    found = both.driving_score
     assert (found.mean, found.n) == (pytest.approx(10.0), 4)
-    assert (found.low, found.high) == (pytest.approx(10.0), pytest.approx(10.0))
+    # one route four times is one route: nothing is known of others
+    assert (found.low, found.high, both.routes, both.differs) == (None, None, 1, False)
+    again = compare([*first, record("2")], [*second, record("2", Kind.STOP_SIGN)])
+    assert again.driving_score.low is not None
 
 
 def test_lost_halves_and_other_seeds_are_named() -> None:
@@ -61,6 +67,28 @@ def test_runs_of_other_suites_cannot_be_compared() -> None:
         compare([record("1")], [record("2")])
     with pytest.raises(BadInput, match="route 1: is in Town12 with Accident in one run, in Town05"):
         compare([record("1")], [record("1", town="Town05")])
+
+
+def test_drives_without_a_record_are_pairs_too(tmp_path: Path) -> None:
+    hung = ("failed_by_policy", "no answer in 300 s")
+    crashed = ("quarantined", "3 crashes")
+    first: Any = {str(n): (record(str(n), index=n - 1), []) for n in range(1, 5)}
+    second: Any = {**first, "2": hung, "3": crashed}
+    first |= {"3": crashed, "4": crashed}
+    runs = [
+        read_run(make_run(tmp_path / name, drives, name=name))
+        for name, drives in (("steady", first), ("hangs", second))
+    ]
+    found = compare_runs(*runs)
+    # the drive that one policy hung in counts 0 for it; whoever looks at records alone sees two equals
+    assert found.driving_score.mean == pytest.approx(50.0)
+    assert found.success_rate.mean == pytest.approx(50.0)
+    assert (found.better, found.equal, found.worse) == (1, 1, 0)
+    assert (found.driving_score.n, found.driving_score.lost) == (2, 2)
+    assert (found.first_lost, found.second_lost, len(found.pairs)) == (2, 1, 4)
+    scores = {s.unit: s.value for s in drive_unit_scores(runs[1].records, runs[1].losses)}
+    assert scores["2_rep0"] == 0.0
+    assert np.isnan(scores["3_rep0"])
 
 
 def whole_run(folder: Path, name: str = "tiny", *kinds: Kind) -> Path:
@@ -131,6 +159,11 @@ def test_the_commands_agree_with_the_library(tmp_path: Path) -> None:
     args = ["drive-compare", str(first), str(second), "--json"]
     compared = json.loads(runner.invoke(app, args, catch_exceptions=False).stdout)
     assert compared["driving_score"]["mean"] == pytest.approx(15.0)  # (0 + 30) / 2
+
+    one = make_run(tmp_path / "one", {"1": (record("1"), [])})
+    other = make_run(tmp_path / "other", {"1": (record("1", Kind.RED_LIGHT), [])})
+    args = ["drive-compare", str(one), str(other)]
+    assert "no verdict" in runner.invoke(app, args, catch_exceptions=False).stdout
 
     for args in (
         ["drive", str(first), str(second)],
