@@ -24,7 +24,7 @@ from flows._commands import CommandFailed, output, run
 from flows.promotion import REPOSITORY, promote_challenger
 
 DRIVEPROOF = [sys.executable, "-m", "driveproof"]
-ROUTES_LOST = 1
+ROUTES_LOST, UNREACHABLE = 1, 4
 MOST_SIMULATORS = 64
 SCORED = ("completed", "failed_by_policy")
 """States of routes that say something about the policy."""
@@ -40,10 +40,16 @@ def command(words: Sequence[str], repository: Path, grace_s: float) -> None:
 def take_routes(
     directory: Path, simulator: str, repository: Path, options: Sequence[str], grace_s: float
 ) -> bool:
-    """Drive routes of a run with one simulator until none is left; returns whether all were scored."""
+    """Drive routes of a run with one simulator until none is left; returns whether all were scored.
+
+    A simulator that cannot be reached is no failure of the flow: others take its routes, or they are lost.
+    """
     words = ["drive", "worker", str(directory), "--sim", simulator, *options]
     log = get_run_logger().info
-    code = run([*DRIVEPROOF, *words], repository, log, grace_s, answers=(0, ROUTES_LOST))
+    answers = (0, ROUTES_LOST, UNREACHABLE)
+    code = run([*DRIVEPROOF, *words], repository, log, grace_s, answers=answers)
+    if code == UNREACHABLE:
+        get_run_logger().warning("the simulator %s could not be reached", simulator)
     return code == 0
 
 
@@ -101,7 +107,8 @@ def closed_loop(
         As of ``driveproof drive --policy``; "" for the model of ``version``.
     version
         ``name@alias`` or ``name/number`` in the registry: what drives if ``policy`` is "", and what the scores are
-        attached to. "" attaches them to nothing.
+        attached to. An alias is looked up once, when the run begins: what is registered meanwhile gets nothing of it.
+        "" attaches the scores to nothing.
     out
         Directory of the run; "" for ``runs/`` and the id of this flow run, so that a retry of it goes on.
     simulators
@@ -116,28 +123,45 @@ def closed_loop(
     Raises
     ------
     CommandFailed
-        If routes were lost: their scores are published without them, but the night was not whole.
+        If routes were lost: the others are scored and published first, but the night was not whole.
     """
     repository = repository.resolve()
     directory = repository / (out or f"runs/{flow_run.id or 'local'}")
+    version = _pinned(version, directory, repository) if version else ""
     if version and not policy:
         folder = directory.with_name(f"{directory.name}-model")
         command(["registry", "fetch", version, str(folder)], repository, grace_s)
         policy = f"transformers:{folder}"
     words = ["drive", "plan", "--policy", policy, "--suite", suite, "--out", str(directory)]
     command([*words, *(plan or [])], repository, grace_s)
-    _drive(directory, simulators or ["embedded"] * 2, slots, repository, options, grace_s)
-    command(["evaluate", "drive", str(directory)], repository, grace_s)
-    if version and publish:
-        words = ["publish", "--drive", str(directory), "--version", version]
-        command(words, repository, grace_s)
-        if promote:
-            name = version.replace("@", "/").partition("/")[0]
-            promote_challenger(repository, name, False, grace_s)
-    lost = _lost(directory, repository)
+    problems = _drive(
+        directory, simulators or ["embedded"] * 2, slots, repository, options, grace_s
+    )
+    totals = _totals(directory, repository)
+    if any(totals[state] for state in SCORED):
+        command(["evaluate", "drive", str(directory)], repository, grace_s)
+        if version and publish:
+            words = ["publish", "--drive", str(directory), "--version", version]
+            command(words, repository, grace_s)
+            if promote:
+                name = version.partition("/")[0]
+                promote_challenger(repository, name, False, grace_s, [version])
+    lost = sum(count for state, count in totals.items() if state not in SCORED)
     if lost:
-        raise CommandFailed(f"{lost} routes were lost; look with: driveproof status {directory}")
+        look = f"look with: driveproof status {directory}"
+        raise CommandFailed("\n".join([f"{lost} routes were lost; {look}", *problems]))
     return str(directory)
+
+
+def _pinned(version: str, directory: Path, repository: Path) -> str:
+    """The one version that a reference means, noted beside the run: a retry is about the same one."""
+    note = directory.with_name(f"{directory.name}-version")
+    if note.is_file():
+        return note.read_text(encoding="utf-8").strip()
+    found = output([*DRIVEPROOF, "registry", "resolve", version], repository)
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text(f"{found}\n", encoding="utf-8")
+    return found
 
 
 def _drive(
@@ -147,8 +171,11 @@ def _drive(
     repository: Path,
     options: list[str] | None,
     grace_s: float,
-) -> None:
-    """All workers side by side, until no route is left."""
+) -> list[str]:
+    """All workers side by side, until each has ended; what went wrong with which.
+
+    One that fails takes nothing from the others, and what it left they take.
+    """
     going: list[PrefectFuture[Any]] = []
     for simulator in simulators:
         if slots:
@@ -156,15 +183,20 @@ def _drive(
         else:
             words = options or []
             going.append(take_routes.submit(directory, simulator, repository, words, grace_s))
-    for worker in going:
-        worker.result()
+    problems = []
+    for simulator, worker in zip(simulators, going, strict=True):
+        ended = worker.result(raise_on_failure=False)
+        if isinstance(ended, BaseException):
+            problems.append(f"{simulator}: {ended}")
+            get_run_logger().warning("the worker of %s failed: %s", simulator, ended)
+    return problems
 
 
-def _lost(directory: Path, repository: Path) -> int:
-    """Routes that ended without saying anything about the policy, or did not end."""
+def _totals(directory: Path, repository: Path) -> dict[str, int]:
+    """How many routes are in which state."""
     told = json.loads(output([*DRIVEPROOF, "status", str(directory), "--json"], repository))
     totals: dict[str, int] = told["totals"]
-    return sum(count for state, count in totals.items() if state not in SCORED)
+    return totals
 
 
 if __name__ == "__main__":

@@ -57,14 +57,15 @@ def command(
 
 def _drive(params: Params, folder: Path, reference: str, root: Path, as_json: bool) -> None:
     from driveproof.drive.rundir import RunDirectory
-    from driveproof.drive.status import records_of
+    from driveproof.evaluation.driving.runs import read_run
     from driveproof.tracking import find_version, open_store, publish_drive
 
-    records = records_of(RunDirectory(folder))
+    identity = RunDirectory(folder).plan.policy.identity
+    run = read_run(folder)
     store = open_store(params.publish, root)
     found = find_version(store, reference)
-    run_id = publish_drive(params, found, records, store)
+    run_id = publish_drive(params, found, run.records, store, run.losses, identity)
     if as_json:
         typer.echo(json.dumps({"run_id": run_id, "version": str(found)}, sort_keys=True))
     else:
-        typer.echo(f"run {run_id}: {len(records)} routes of {found}")
+        typer.echo(f"run {run_id}: {len(run.records)} routes of {found}, {len(run.losses)} lost")

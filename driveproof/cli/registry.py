@@ -42,6 +42,20 @@ def list_command(
     Console().print(table if versions else "nothing is registered yet")
 
 
+@app.command("resolve")
+def resolve_command(
+    reference: Annotated[str, typer.Argument(help="name@alias or name/number.")],
+    store_root: StoreRoot = Path(),
+) -> None:
+    """Say which version a reference means now, as name/number: that stays, an alias moves.
+
+    Example: driveproof registry resolve driveproof-policy@challenger
+    """
+    from driveproof.tracking import find_version, open_store
+
+    typer.echo(str(find_version(open_store(load_params().publish, store_root), reference)))
+
+
 @app.command("fetch")
 def fetch_command(
     reference: Annotated[str, typer.Argument(help="name@alias or name/number.")],

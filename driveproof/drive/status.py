@@ -77,11 +77,6 @@ def look_at(run: RunDirectory) -> list[RouteReport]:
     return [_report(run, episode, status) for episode, status in run.statuses()]
 
 
-def records_of(run: RunDirectory) -> list[RouteRecord]:
-    """The records of all routes that have ended, in the order of the run."""
-    return [one.record for one in look_at(run) if one.record is not None]
-
-
 def totals(reports: list[RouteReport]) -> dict[str, int]:
     """How many routes stand in each state, all states named."""
     found = Counter(report.state for report in reports)

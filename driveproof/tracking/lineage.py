@@ -120,6 +120,24 @@ def content_hash(directory: str | Path) -> str:
     return digest.hexdigest()
 
 
+def weights_revisions(directory: str | Path) -> frozenset[str]:
+    """Revisions of the models in a folder and below it, as a policy of ``transformers:`` names its own."""
+    folders: dict[Path, list[str]] = {}
+    for path in sorted(Path(directory).rglob("*.safetensors")):
+        folders.setdefault(path.parent, []).append(f"{path.name} {sha256_file(path)}\n")
+    return frozenset(hashlib.sha256("".join(one).encode()).hexdigest() for one in folders.values())
+
+
+def revision_of(identity: Any) -> str | None:
+    """The revision of the weights that a policy's identity names, however deep; None where it names none."""
+    if not isinstance(identity, Mapping):
+        return None
+    revision = identity.get("revision")
+    if identity.get("kind") == "transformers" and isinstance(revision, str):
+        return revision
+    return next(filter(None, map(revision_of, identity.values())), None)
+
+
 def _metric_files(root: Path) -> list[Path]:
     return sorted(path for pattern in METRIC_FILES for path in root.glob(pattern))
 

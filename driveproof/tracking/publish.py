@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from driveproof.config import Params
 from driveproof.config.publish import PublishedModel
 from driveproof.errors import BadInput
 from driveproof.evaluation.driving.records import RouteRecord
+from driveproof.evaluation.driving.suite import Loss
 from driveproof.evaluation.unit_scores import UnitScore, drive_unit_scores, mcq_unit_scores
 from driveproof.mcq import read_items
 from driveproof.mcq.answers import read_answers
-from driveproof.tracking.lineage import Lineage, content_hash, read_lineage
+from driveproof.tracking.lineage import Lineage, content_hash, read_lineage, revision_of
 from driveproof.tracking.registry import (
     Version,
     attach_scores,
     register,
     set_alias,
     version_of_content,
+    version_revisions,
 )
 from driveproof.tracking.store import Store, open_store
 
@@ -114,8 +116,17 @@ def publish_drive(
     version: Version,
     records: Sequence[RouteRecord],
     store: Store,
+    losses: Sequence[Loss] = (),
+    identity: Mapping[str, Any] | None = None,
 ) -> str:
     """Attach the scores of a closed-loop run to the version that drove; the same run again changes nothing.
+
+    Parameters
+    ----------
+    losses
+        Drives without a record; a policy that broke scores 0, all others are lost and counted.
+    identity
+        What the policy that drove says it is, where it is known.
 
     Returns
     -------
@@ -124,14 +135,21 @@ def publish_drive(
     Raises
     ------
     BadInput
-        If no route has ended.
+        If no route has ended, or other weights than the version's drove.
     """
     from mlflow.entities import Metric
 
-    scores = drive_unit_scores(records)
-    if not scores:
+    scores = drive_unit_scores(records, losses)
+    if all(score.value != score.value for score in scores):
         raise BadInput("no route of this run has ended", field="records")
-    told = json.dumps([record.to_json() for record in records], sort_keys=True)
+    _check_driver(store, version, revision_of(identity))
+    told = json.dumps(
+        [
+            *(record.to_json() for record in records),
+            *([*loss.key, loss.state.value] for loss in losses),
+        ],
+        sort_keys=True,
+    )
     run_hash = hashlib.sha256(told.encode()).hexdigest()
     query = f"tags.drive_run = '{run_hash}' and tags.version = '{version}' and attributes.status = 'FINISHED'"
     known = store.client.search_runs([store.experiment_id], filter_string=query, max_results=1)
@@ -153,6 +171,19 @@ def publish_drive(
     store.client.log_batch(run_id, metrics=points)
     store.client.set_terminated(run_id)
     return run_id
+
+
+def _check_driver(store: Store, version: Version, revision: str | None) -> None:
+    """Refuse scores of other weights; a policy or a version that names none may be anything."""
+    if revision is None:
+        return
+    known = version_revisions(store, version)
+    if known and revision not in known:
+        raise BadInput(
+            f"weights {revision[:12]} drove, this version has {', '.join(k[:12] for k in sorted(known))}",
+            field=str(version),
+            hint="publish the run of the version that drove",
+        )
 
 
 def _log_rollouts(store: Store, run_id: str, root: Path) -> None:

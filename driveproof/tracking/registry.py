@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from driveproof.errors import BadInput
 from driveproof.evaluation.unit_scores import UnitScore, read_unit_scores, write_unit_scores
 from driveproof.files import atomic_dir
+from driveproof.tracking.lineage import weights_revisions
 from driveproof.tracking.store import Store, silent
 
 if TYPE_CHECKING:
@@ -126,6 +127,18 @@ def fetch_model(store: Store, version: Version, target: str | Path) -> Path:
         problem = str(error).splitlines()[0]
         raise BadInput(f"its files are gone: {problem}", field=str(version)) from None
     return Path(target)
+
+
+def version_revisions(store: Store, version: Version) -> frozenset[str]:
+    """Revisions of the weights among a version's files; none if it has no safetensors.
+
+    Raises
+    ------
+    BadInput
+        If its files are not there any more.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        return weights_revisions(fetch_model(store, version, Path(scratch) / "model"))
 
 
 def version_of_content(store: Store, name: str, content_hash: str) -> Version | None:

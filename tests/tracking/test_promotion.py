@@ -19,7 +19,9 @@ from driveproof.config import Params, load_params
 from driveproof.config.promote import GateRule, PromoteParams
 from driveproof.errors import BadInput, Unreachable
 from driveproof.evaluation.driving.records import RouteRecord, RouteState, Status
+from driveproof.evaluation.driving.suite import Loss
 from driveproof.evaluation.unit_scores import UnitScore, compare_units
+from driveproof.policy.local import _digest
 from driveproof.tracking import (
     Store,
     Version,
@@ -170,6 +172,20 @@ def test_a_drive_is_attached_once_and_compared(store: Store) -> None:
     metrics = store.client.get_run(first).data.metrics
     assert metrics["drive/driving_score"] == 100.0
     assert metrics["drive/driving_score_n"] == 20.0
+
+
+def test_scores_of_other_weights_are_refused(store: Store, tmp_path: Path) -> None:
+    first, second = (find_version(store, f"{NAME}/{number}") for number in (1, 2))
+    losses = [Loss("0", 0, RouteState.FAILED_BY_POLICY, "no answer")]
+    weights = sorted((tmp_path / "models" / "sft").glob("*.safetensors"))
+    said = {"kind": "transformers", "revision": _digest(weights)}  # of the build that is version 2
+    identity = {"kind": "graph", "chat": {"kind": "wire", "policy": said}}
+    with pytest.raises(BadInput, match=f"{NAME}/1: weights .* drove, this version has"):
+        publish_drive(Params(), first, [], store, losses, identity)
+    publish_drive(Params(), second, [], store, losses, identity)
+    scores = {score.metric: score.value for score in unit_scores(store, second)}
+    assert scores == {"driving_score": 0.0, "success": 0.0}
+    publish_drive(Params(), first, [], store, losses, {"kind": "expert"})  # names no weights
 
 
 def test_the_commands_say_it_in_json_and_by_exit_code(
