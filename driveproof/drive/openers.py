@@ -12,7 +12,7 @@ import httpx
 from driveproof.drive.notes import DecisionLog
 from driveproof.drive.plan import DrivePlan, DriveSettings, Episode, PolicyFacts
 from driveproof.drive.privileged import Vouched
-from driveproof.drive.seat import ExpertSeat, Seat, guarded
+from driveproof.drive.seat import ExpertSeat, ModelLost, Seat, guarded
 from driveproof.drive.witness import Witness
 from driveproof.errors import BadInput
 from driveproof.policy.driving import DrivingPolicy
@@ -227,7 +227,7 @@ def make_seat(
     Raises
     ------
     ModelLost, PolicyBroke
-        If the policy cannot begin.
+        If the policy cannot begin; ModelLost if its server serves another than the run was begun with.
     BadInput
         If the plan's graph is not the one that the run was begun with.
     """
@@ -240,8 +240,17 @@ def make_seat(
     told = None if witness is None else Vouched(witness)
     graph = graph_of(facts)
     policy = guarded(lambda: open_policy(spec, settings, told, graph))
+    # every episode connects anew, and whoever answers now may be another than when the run began
+    if _served_digest(policy.identity()) != _served_digest(facts.identity):
+        raise ModelLost("the server serves another model than the run was begun with")
     guarded(lambda: policy.begin(episode.key, episode.seed))
     return Seat(policy, settings, log, witness, partial(answers, spec))
+
+
+def _served_digest(identity: Mapping[str, Any]) -> Any:
+    """The digest of what a policy server serves; None if the policy is behind none."""
+    served = identity.get("chat", identity)
+    return served.get("digest") if served.get("kind") == "wire" else None
 
 
 def answers(spec: str) -> bool:

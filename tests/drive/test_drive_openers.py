@@ -21,9 +21,10 @@ from driveproof.drive.notes import DecisionLog
 from driveproof.drive.openers import answers, graph_of, make_seat
 from driveproof.drive.plan import DriveSettings
 from driveproof.drive.rundir import RUN_FILE, OtherRun, RunDirectory
-from driveproof.drive.seat import Seat
+from driveproof.drive.seat import ModelLost, Seat
 from driveproof.errors import BadInput, Unreachable
 from driveproof.reasoning import PRESETS, GraphPolicy
+from tests.policy.wire.wire_helpers import Counter, Echo, serving
 
 TALKER = "tests.reasoning.talkers:Talker"
 GRAPH = {"NODE": [19, 43, 50], "EDGE": {"19": [43], "43": [50]}, "INHERIT": {"19": [43]}}
@@ -92,6 +93,23 @@ def test_a_graph_survives_its_plan(name: str, plain_suite: Path, tmp_path: Path)
 def test_who_does_not_talk_has_no_graph(plain_suite: Path, tmp_path: Path) -> None:
     run = begin_run(tmp_path / "run", plain_suite, "random", DriveSettings())
     assert graph_of(run.plan.policy) is None
+
+
+@pytest.mark.parametrize("policy", [Echo, Counter])
+def test_another_model_behind_the_address_of_a_run_is_not_scored(
+    policy: Any, plain_suite: Path, tmp_path: Path
+) -> None:
+    with serving() as serve:
+        run = begin_run(tmp_path / "run", plain_suite, f"wire:{serve(policy())}", DriveSettings())
+        seat = make_seat(run.plan, run.plan.episodes[0], DecisionLog(None))
+        assert isinstance(seat, Seat)
+        seat.policy.close() if policy is Counter else seat.policy._reasoner.chat.close()  # type: ignore[attr-defined]
+        identity = json.loads(json.dumps(run.plan.policy.identity))
+        identity.get("chat", identity)["digest"] = "0" * 64
+        facts = run.plan.policy.model_copy(update={"identity": identity})
+        other = run.plan.model_copy(update={"policy": facts})
+        with pytest.raises(ModelLost, match="another model"):
+            make_seat(other, other.episodes[0], DecisionLog(None))
 
 
 class _Handler(BaseHTTPRequestHandler):
