@@ -190,10 +190,15 @@ def _pairs(
             continue
         try:
             true = _rows(record, line, line.truth)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             path = run.folder(record) / DECISIONS_FILE
             raise BadInput(f"no truth: {error}", path=path, field=f"line {number}") from None
-        for said in _given(line, record):
+        try:
+            answered = _given(line, record)
+        except ValueError as error:
+            path = run.folder(record) / DECISIONS_FILE
+            raise BadInput(str(error), path=path, field=f"line {number}, trace.steps") from None
+        for said in answered:
             if said.key in true:
                 rows.append(true[said.key])
                 given.append(said)
@@ -231,9 +236,9 @@ def _given(line: DecisionLine, record: RouteRecord) -> list[Given]:
     """The policy's own answers at a decision; what the expert told it is none."""
     frame, clip = round(CLIP_HZ * line.time), _clip(record)
     found = []
-    for step in (line.trace or {}).get("steps", ()):
+    for step in _steps(line):
         if not step.get("truth"):
-            key = QuestionKey(int(step["number"]), str(step.get("subject", "")))
+            key = QuestionKey(step["number"], str(step.get("subject", "")))
             text = step.get("text")
             said = None if text is None else str(text)
             found.append(Given(clip, frame, key, said, str(step.get("error") or "")))
@@ -241,6 +246,19 @@ def _given(line: DecisionLine, record: RouteRecord) -> list[Given]:
     if acted and not any(one.key.number == ACTION for one in found):
         found.append(Given(clip, frame, QuestionKey(ACTION, ""), line.keys or None, line.error))
     return found
+
+
+def _steps(line: DecisionLine) -> list[Mapping[str, Any]]:
+    """The questions of a decision's trace; ValueError if it is another's trace."""
+    steps = (line.trace or {}).get("steps", [])
+    if not isinstance(steps, list):
+        raise ValueError("is no list of questions")
+    for place, step in enumerate(steps):
+        if not isinstance(step, Mapping):
+            raise ValueError(f"question {place} is no object")
+        if type(step.get("number")) is not int:
+            raise ValueError(f"question {place} has no number")
+    return steps
 
 
 def _clip(record: RouteRecord) -> str:

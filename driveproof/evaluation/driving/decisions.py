@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,9 @@ def read_decisions(folder: str | Path) -> list[DecisionLine]:
         return []
     try:
         with open(path, encoding="utf-8") as stream:
-            lines = enumerate(stream, start=1)
+            # in pieces: a line without an end must not fill the memory before it is refused
+            pieces = iter(lambda: stream.readline(_LONGEST_LINE + 1), "")
+            lines = enumerate(pieces, start=1)
             return [_line(text, path, f"line {n}") for n, text in lines if text.strip()]
     except UnicodeDecodeError:
         raise BadInput("not UTF-8 text", path=path) from None
@@ -83,4 +86,8 @@ def _line(text: str, path: Path, place: str) -> DecisionLine:
 
 
 def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+    """Infinite if there are too many digits."""
+    try:
+        return float(value) if isinstance(value, int | float) else 0.0
+    except OverflowError:
+        return math.inf

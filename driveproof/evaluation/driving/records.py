@@ -21,6 +21,10 @@ ASIDE = (InfractionKind.OFF_LANE, InfractionKind.WRONG_WAY)
 """Outside the lanes of the route; these carry the share of the way driven there."""
 
 
+MOST = 1e9
+"""No drive lasts so many seconds, and none is so many metres long."""
+
+
 class RouteState(StrEnum):
     """Where a route of a suite stands."""
 
@@ -139,8 +143,8 @@ class RouteRecord:
             raise ValueError(f"completion: {self.completion} is not in 0 to 1")
         for name in ("repeat", "index", "length_m", "game_s", "system_s"):
             value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0):
-                raise ValueError(f"{name}: {value} is no number from 0 on")
+            if not 0 <= value < MOST:
+                raise ValueError(f"{name}: {value} is no number from 0 to {MOST:g}")
         if not all(math.isfinite(share) and share >= 0.0 for share in self.speed_shares):
             raise ValueError("speed_shares: not all are numbers from 0 on")
         for one in self.infractions:

@@ -109,11 +109,12 @@ def _town(name: str) -> TownMap | None:
 
 def _moments(end: float, decisions: Sequence[DecisionLine], most: int) -> tuple[Moment, ...]:
     """Moments ``EVERY_S`` apart from the first decision on and the end, thinned evenly to at most ``most``."""
-    times = np.arange(CLIP_BEGINS_S, max(end, CLIP_BEGINS_S) + _SLACK, EVERY_S)
-    if end - times[-1] > _SLACK:
-        times = np.append(times, end)
-    if len(times) > most:
-        times = times[np.unique(np.linspace(0, len(times) - 1, most).round().astype(int))]
+    # by number, not by time: a drive may say that it took a thousand years
+    count = int((max(end - CLIP_BEGINS_S, 0.0) + _SLACK) // EVERY_S) + 1
+    last_s = CLIP_BEGINS_S + EVERY_S * (count - 1)
+    total = count + (end - last_s > _SLACK)
+    chosen = np.unique(np.linspace(0, total - 1, min(total, most)).round())
+    times = np.where(chosen < count, CLIP_BEGINS_S + EVERY_S * chosen, end)
     made = np.array([line.time for line in decisions])
     last = np.searchsorted(made, times + _SLACK, side="right") - 1
     return tuple(

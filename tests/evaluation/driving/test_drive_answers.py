@@ -81,6 +81,25 @@ def test_a_broken_truth_names_its_line(tmp_path: Path) -> None:
         answers_of(run)
 
 
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ("all fine", "is no list"),
+        (None, "is no list"),
+        (["hello"], "question 0 is no object"),
+        ([step(7, "yes"), None], "question 1 is no object"),
+        ([{"text": "yes"}], "question 0 has no number"),
+        ([{"number": None}], "question 0 has no number"),
+        ([{"number": "many"}], "question 0 has no number"),
+    ],
+)
+def test_a_trace_of_others_names_its_line(tmp_path: Path, steps: Any, said: str) -> None:
+    lines = [decision(0.0, GOOD, trace={"steps": steps}, truth=truth())]
+    run = read_run(make_run(tmp_path, {"1": (record("1"), lines)}))
+    with pytest.raises(BadInput, match=rf"decisions\.jsonl: line 1, trace\.steps: .*{said}"):
+        answers_of(run)
+
+
 def test_good_answers_go_with_good_driving(tmp_path: Path) -> None:
     # Answers 0, 25, 50, 75, 100; driving 60, 60, 70, 80, 100. Ranks 1 2 3 4 5 and 1.5 1.5 3 4 5:
     # sum of products of centred ranks -2*-1.5 + -1*-1.5 + 0 + 1 + 4 = 9.5, norms sqrt(10 * 9.5).

@@ -151,3 +151,22 @@ def test_broken_decisions_are_refused(tmp_path: Path, line: str, said: str) -> N
     (tmp_path / "decisions.jsonl").write_text(line + "\n")
     with pytest.raises(BadInput, match=said):
         read_decisions(tmp_path)
+
+
+def test_a_line_without_end_is_not_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("driveproof.evaluation.driving.decisions._LONGEST_LINE", 100)
+    path = tmp_path / "decisions.jsonl"
+    good = '{"frame": 1, "time": 1, "latency_s": 1' + "0" * 40 + "}"
+    path.write_text(f"{good}\n\n{good}\n")
+    assert len(read_decisions(tmp_path)) == 2
+    path.write_text(f"{good}\n" + "x" * 101)
+    with pytest.raises(BadInput, match="line 2: is longer"):
+        read_decisions(tmp_path)
+
+
+def test_numbers_of_any_size_are_numbers(tmp_path: Path) -> None:
+    digits = "1" + "0" * 400
+    (tmp_path / "decisions.jsonl").write_text(f'{{"frame": 1, "time": 1, "speed": {digits}}}\n')
+    assert read_decisions(tmp_path)[0].speed == float("inf")

@@ -70,6 +70,7 @@ def test_a_record_comes_back(tmp_path: Path) -> None:
         ("infractions", [{"kind": "off_lane", "time": 1.0, "place": [0.0, 0.0]}], "needs a share"),
         ("infractions", [7], "infractions.0"),
         ("colour", "red", "colour"),
+        ("game_s", 1e18, "game_s: 1e\\+18 is no number from 0 to"),
     ],
 )
 def test_what_is_no_record_is_refused(tmp_path: Path, field: str, value: Any, said: str) -> None:
