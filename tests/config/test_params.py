@@ -83,3 +83,19 @@ def test_the_shipped_overlays_merge_into_a_file_that_means_the_same(
     assert load_params(base) == load_params(root / "params.yaml", [root / "params" / overlay])
     assert '["transformers:models/sft"]' in base.read_text()
     assert "n_codes: null" in base.read_text() or overlay == "gpu.yaml"
+
+
+def test_the_full_scale_overlay_leaves_no_model_tiny(root: Path) -> None:
+    full = load_params(root / "params.yaml", [root / "params/gpu.yaml"])
+    for section in (full.sft, full.distill, full.judge_sft):
+        assert section.base != "tiny"
+        assert section.optimizer == "adamw"
+        assert section.style == "full"
+    assert full.distill.freeze_vision
+    assert (full.distill.style, full.distill.decimals) == (
+        full.evaluate.style,
+        full.evaluate.decimals,
+    )
+    served = (full.rubrics.generator, full.evaluate.cfs, full.grpo.reward.grader)
+    assert len(set(served)) == 1
+    assert served[0].startswith("openai:")
