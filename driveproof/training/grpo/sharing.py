@@ -11,9 +11,11 @@ def share_pictures(model: Any) -> None:
     """Let ``model`` encode equal pictures of one call once (Qwen-VL family; others stay as they are).
 
     Features and gradients are the same as without: what was encoded once is read several times. With groups of
-    eight this saves seven eighths of the vision encoder's work in every pass.
+    eight this saves seven eighths of the vision encoder's work in every pass. A model with adapters may be given as
+    peft wraps it.
     """
-    core = getattr(model, "model", None)
+    bare = model.get_base_model() if hasattr(model, "get_base_model") else model
+    core = getattr(bare, "model", None)
     if core is None or not hasattr(getattr(core, "visual", None), "spatial_merge_size"):
         return
     encode = core.get_image_features
@@ -26,9 +28,9 @@ def share_pictures(model: Any) -> None:
         features = encode(torch.cat([pieces[k] for k in chosen]), image_grid_thw[chosen], **options)
         tokens = [len(piece) for piece in features.pooler_output]
         features.pooler_output = tuple(features.pooler_output[k] for k in where)
-        features.deepstack_features = [
-            _spread(level, tokens, where) for level in features.deepstack_features
-        ]
+        levels = getattr(features, "deepstack_features", None)  # Qwen3-VL alone has them
+        if levels is not None:
+            features.deepstack_features = [_spread(level, tokens, where) for level in levels]
         return features
 
     core.get_image_features = shared

@@ -128,6 +128,81 @@ def test_shared_pictures_change_neither_features_nor_gradients(arena: Arena) -> 
     assert torch.allclose(found[0][1], found[1][1], rtol=1e-4, atol=1e-6)
 
 
+def _encoded(core: Any) -> list[int]:
+    """Grows by the number of pictures of each call of the vision encoder."""
+    seen: list[int] = []
+    core.visual.register_forward_pre_hook(
+        lambda _, args, kwargs: seen.append(len(kwargs["grid_thw"])), with_kwargs=True
+    )
+    return seen
+
+
+@pytest.mark.parametrize("family", ["qwen3_vl", "qwen2_5_vl", "gemma3"])
+def test_pictures_are_shared_by_every_family_that_can(family: str, tmp_path: Path) -> None:
+    """With adapters and without; Gemma 3, whose encoder is another, is left alone."""
+    import torch
+    from PIL import Image
+
+    from driveproof.config.grpo import LoraParams
+    from driveproof.policy.tiny import build_tiny_vlm, load_processor
+    from driveproof.training.grpo.settings import lora_config
+    from driveproof.training.grpo.sharing import share_pictures
+    from driveproof.training.sft import load_model
+
+    folder = tmp_path / family
+    words = ["Look at the pictures."]
+    build_tiny_vlm(folder, words, hidden=32, layers=2, heads=2, vision_hidden=32, family=family)
+    noise = np.random.default_rng(0).integers(0, 255, (2, 64, 96, 3)).astype(np.uint8)
+    images = [[Image.fromarray(noise[k])] for k in (0, 1, 0, 0)]
+    processor: Any = load_processor(folder)
+    token = getattr(processor, "boi_token", None) or processor.image_token
+    inputs = processor(text=[token] * 4, images=images, padding=True, return_tensors="pt")
+    found = []
+    for rank in (0, 2):
+        model: Any = load_model(folder).eval()
+        core = model.model
+        if rank:
+            from peft import get_peft_model
+
+            model = get_peft_model(model, lora_config(LoraParams(rank=rank)))
+        with torch.no_grad():
+            plain = model(**inputs).logits
+            seen = _encoded(core) if hasattr(core, "visual") else [2]
+            share_pictures(model)
+            found.append((model(**inputs).logits, plain, seen))
+    for shared, plain, seen in found:
+        assert seen == [2]
+        assert torch.allclose(shared, plain, atol=1e-5)
+
+
+def test_pictures_of_qwen3_5_are_shared() -> None:
+    """Its encoder's output has no levels to inject, and no field of that name."""
+    import torch
+    from transformers import AutoModelForImageTextToText, Qwen3_5Config
+
+    from driveproof.training.grpo.sharing import share_pictures
+
+    text = {
+        "hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "vocab_size": 64,
+        "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16,
+        "layer_types": ["full_attention"],
+    }  # fmt: skip
+    vision = {
+        "depth": 1, "hidden_size": 32, "intermediate_size": 32, "num_heads": 2, "patch_size": 8,
+        "out_hidden_size": 32, "num_position_embeddings": 16,
+    }  # fmt: skip
+    config = Qwen3_5Config(text_config=text, vision_config=vision)
+    model: Any = AutoModelForImageTextToText.from_config(config)
+    pixels = torch.rand(2, 16, 3 * 2 * 8 * 8)[[0, 1, 0]].flatten(0, 1)
+    grids = torch.tensor([[1, 4, 4]] * 3)
+    plain = torch.cat(model.model.get_image_features(pixels, grids).pooler_output)
+    seen = _encoded(model.model)
+    share_pictures(model)
+    shared = torch.cat(model.model.get_image_features(pixels, grids).pooler_output)
+    assert seen == [2]
+    assert torch.allclose(plain, shared, atol=1e-6)
+
+
 def test_intervals_over_seeds_and_drives() -> None:
     rng = np.random.default_rng(0)
     drives = [f"d{n // 5}" for n in range(100)]

@@ -158,6 +158,28 @@ def test_failed_graders_are_counted_in_the_curves(arena: Arena, tmp_path: Path) 
     assert run.curves[0]["reward"] == 0.5
 
 
+@pytest.mark.parametrize("rank", [0, 4])
+def test_a_run_encodes_every_picture_of_a_pass_once(
+    rank: int, arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With adapters, too, which the default build has."""
+    from transformers.models.qwen3_vl.modeling_qwen3_vl import Qwen3VLVisionModel
+
+    genuine: Any = Qwen3VLVisionModel.forward
+    seen: list[int] = []
+
+    def counted(self: Any, hidden: Any, grid_thw: Any, **named: Any) -> Any:
+        seen.append(len(grid_thw))
+        return genuine(self, hidden, grid_thw=grid_thw, **named)
+
+    monkeypatch.setattr(Qwen3VLVisionModel, "forward", counted)
+    params = settings(steps=1, questions=2, group=4, micro_batch=8, kl=0.1, lora={"rank": rank})
+    train(arena, tmp_path, "m", task(arena, Paid(vowels)), params)
+    shown = len(task(arena).interaction.opening(arena.items[0]).images)
+    assert seen
+    assert max(seen) <= 2 * shown  # of eight rollouts in each pass
+
+
 def test_adapters_train_and_are_merged(arena: Arena, tmp_path: Path) -> None:
     params = settings(steps=1, lora={"rank": 4}, learning_rate=5e-2)
     train(arena, tmp_path, "m", task(arena, Paid(vowels)), params)
