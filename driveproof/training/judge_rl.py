@@ -22,6 +22,7 @@ from driveproof.policy.seeds import derive_seed
 from driveproof.rewards.preference import Contest, GateRollout, PreferenceReward, Side
 from driveproof.rewards.reward import Pending
 from driveproof.scene import ImageRef
+from driveproof.training.digest import digest
 from driveproof.training.grpo.task import Opening
 from driveproof.training.judge import JudgeLessons
 from driveproof.training.lessons import Example
@@ -94,6 +95,7 @@ class PreferenceTask:
         self._pairs, self._params, self._style = list(pairs), params, style
         self._sides = [_sides(pair, by_key, style.frames) for pair in pairs]
         self._contested = [contested(pair, by_key, thresholds) for pair in pairs]
+        self._thresholds, self._reading = dict(thresholds), reading
         self.interaction = OneTurnGates(style, params.max_tokens)
         contests = {
             pair.key: Contest(first.rules, second.rules, _side(pair.preferred))
@@ -146,6 +148,12 @@ class PreferenceTask:
             "text": finished.text,
             "unreadable": finished.parsed.reason,
         }
+
+    def fingerprint(self, numbers: Sequence[int]) -> str:
+        """Of the pairs and their clips, how they are asked about, and what ranks them."""
+        pairs = sorted({number // 2 for number in numbers})
+        clips = [(self._pairs[n], self._sides[n], self._contested[n]) for n in pairs]
+        return digest(clips, self.interaction, self._params, self._thresholds, self._reading)
 
     def identity(self) -> dict[str, Any]:
         """How the judge must be asked, and what it was paid for."""

@@ -27,6 +27,7 @@ from driveproof.files import atomic_dir, sha256_file, write_json
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.tiny import build_tiny_vlm, load_processor
 from driveproof.training.checkpoints import SafeCheckpoints, claim
+from driveproof.training.digest import digest, digest_pictures
 from driveproof.training.encoding import IGNORED, Encoder
 from driveproof.training.lessons import Lessons
 from driveproof.training.optimizer import make_optimizer
@@ -51,7 +52,7 @@ STYLE_FILE = "driveproof.json"
 
 @dataclass(frozen=True)
 class Running:
-    """How a training is run, which has no effect on what it learns.
+    """How a training is run.
 
     Attributes
     ----------
@@ -117,13 +118,14 @@ def train(
         _prepare(model, params)
         reduced = _use_bf16(params)
         precision = torch.bfloat16 if reduced else torch.float32
-        encoder = Encoder(processor, Pictures(root), precision, keep=running.preload)
+        pictures = Pictures(root)
+        encoder = Encoder(processor, pictures, precision, keep=running.preload)
         if running.preload:
             encoder.preload(teacher.images())
         folder, latest = Path(scratch) / "trainer", None
         if running.scratch is not None:
             folder = running.scratch
-            latest = claim(folder, _identity(teacher, params, seed, base))
+            latest = claim(folder, _identity(teacher, params, seed, base, running, pictures))
         trainer = _SftTrainer(
             params,
             model=model,
@@ -154,11 +156,21 @@ def train(
     }
 
 
-def _identity(teacher: Lessons, params: TuningParams, seed: int, base: Path) -> str:
-    """What a checkpoint must agree with to be gone on from: start, settings, seed, first and last example."""
+def _identity(
+    teacher: Lessons,
+    params: TuningParams,
+    seed: int,
+    base: Path,
+    running: Running,
+    pictures: Pictures,
+) -> str:
+    """What a checkpoint must agree with to be gone on from: start, settings, seed, every example and picture."""
     weights = {path.name: sha256_file(path) for path in sorted(base.glob("*.safetensors"))}
-    last = teacher.steps * params.batch_size * params.accumulation - 1
-    shown = [str(teacher.lesson(0, 0)), str(teacher.lesson(last, teacher.steps - 1))]
+    each = params.batch_size * params.accumulation
+    taught = hashlib.sha256()
+    for index in range(teacher.steps * each):
+        taught.update(digest(teacher.lesson(index, index // each)).encode())
+    shown = [taught.hexdigest(), digest_pictures(teacher.images(), pictures), running.longest]
     settings = params.model_dump(mode="json", exclude={"base", "workers"})
     text = json.dumps([weights, teacher.identity(), settings, seed, shown], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -52,6 +52,20 @@ def task(clips: Sequence[Clip], pairs: Sequence[Pair], **changes: Any) -> Prefer
     return PreferenceTask(clips, pairs, PAPER_THRESHOLDS, params(**changes), STYLE, Reading())
 
 
+def test_the_fingerprint_is_of_pairs_clips_and_thresholds(tmp_path: Path) -> None:
+    clips, pairs = world(tmp_path, "train")
+    numbers = list(range(8))
+
+    def mark(limits: Any = PAPER_THRESHOLDS, told: Any = pairs, shown: Any = clips) -> str:
+        return PreferenceTask(shown, told, limits, params(), STYLE, Reading()).fingerprint(numbers)
+
+    swapped = [replace(pairs[0], preferred="B" if pairs[0].preferred == "A" else "A"), *pairs[1:]]
+    crashed = [replace(clips[0], rules={**clips[0].rules, "NC": 0.5}), *clips[1:]]
+    stricter = {**PAPER_THRESHOLDS, "LK": 0.95}
+    assert mark() == mark()
+    assert len({mark(), mark(stricter), mark(told=swapped), mark(shown=crashed)}) == 4
+
+
 def test_both_clips_of_a_pair_come_together_and_every_pair_in_its_turn(tmp_path: Path) -> None:
     clips, pairs = world(tmp_path, "train")
     practice = task(clips, pairs, contested_share=0.5)

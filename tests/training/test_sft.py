@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import shutil
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -216,3 +217,50 @@ def test_kinds_follow_their_shares_in_every_stretch() -> None:
 def test_a_question_without_its_scene_is_named(world: World) -> None:
     with pytest.raises(BadInput, match="without its scene"):
         Teacher(world.items, {}, world.codebook, params(), toy_world.MCQ, 0)
+
+
+def test_a_training_that_was_cut_off_begins_anew_with_other_data(
+    world: World, tmp_path: Path
+) -> None:
+    """An example in the middle, a picture, or the limit of an example's length is other data, too."""
+    from driveproof.training.sft import Running, train
+
+    settings = params(
+        batch_size=2, log_every=1, phases=(Phase(steps=4, shares=Shares(full=1)),),
+        tiny=TinyParams(hidden=32, layers=1, heads=2, vision_hidden=16, vision_layers=1),
+    )  # fmt: skip
+    folder = tmp_path / "world"
+    shutil.copytree(world.folder, folder)
+
+    def cut(items: list[McqItem], longest: int = 0) -> int:
+        """Train until step 3, whose checkpoint is that of step 2; the first step that was done."""
+        teacher = Teacher(items, world.scenes, world.codebook, settings, toy_world.MCQ, 0)
+        steps: list[int] = []
+
+        def progress(step: int, *_: object) -> None:
+            steps.append(step)
+            if step == 3:
+                raise KeyboardInterrupt
+
+        running = Running(scratch=tmp_path / "scratch", checkpoint_every=1, longest=longest)
+        with pytest.raises(KeyboardInterrupt):
+            train(teacher, settings, 0, tmp_path / "out", folder, progress, running)
+        return steps[0]
+
+    taught = [world.teacher(settings).lesson(n, n // 2).images[0] for n in range(8)]
+    middle = next(ref for ref in taught[1:-1] if ref not in (taught[0], taught[-1]))
+    changed = [
+        replace(item, options=item.options + 0.5) if middle in _pictures(item) else item
+        for item in world.items
+    ]
+    assert cut(world.items) == 1
+    assert cut(world.items) == 3
+    assert cut(changed) == 1
+    assert cut(changed, longest=4096) == 1
+    path = folder / middle.path
+    path.write_bytes(path.read_bytes() + b"other")
+    assert cut(changed, longest=4096) == 1
+
+
+def _pictures(item: McqItem) -> list[object]:
+    return [image for row in item.observation.images.values() for image in row if image]

@@ -22,6 +22,7 @@ from driveproof.prompts import (
     shown_images,
 )
 from driveproof.rewards.reward import Pending, Reward, Rollout
+from driveproof.training.digest import digest
 from driveproof.training.grpo.task import Interaction, Opening
 
 
@@ -97,6 +98,8 @@ class McqTask:
         Of the prompts, and of the model that is trained.
     hard_share
         Share of the schedule that is drawn evenly from the hard-causal classes, as in supervised training.
+    known
+        What the reward knows of scenes, by record key; for the fingerprint.
 
     Raises
     ------
@@ -111,6 +114,7 @@ class McqTask:
         reward: Reward,
         style: PromptStyle,
         hard_share: float = 0.0,
+        known: Mapping[str, Any] | None = None,
     ) -> None:
         if not items:
             raise BadInput("no questions to practise")
@@ -120,6 +124,7 @@ class McqTask:
         self._items = list(items)
         self.interaction = interaction
         self._reward, self._style, self._hard_share = reward, style, hard_share
+        self._known = known or {}
 
     def schedule(self, count: int, seed: int) -> list[int]:
         """See :func:`draw_numbers`."""
@@ -140,6 +145,12 @@ class McqTask:
     def sample(self, number: int, finished: Rollout) -> Mapping[str, Any]:
         """The rollout and the class of its question."""
         return {**asdict(finished), "drive_class": self._items[number].drive_class}
+
+    def fingerprint(self, numbers: Sequence[int]) -> str:
+        """Of the questions, how they are talked through, and what the reward knows of their scenes."""
+        items = [self._items[number] for number in sorted(set(numbers))]
+        known = {item.record_key: self._known.get(item.record_key) for item in items}
+        return digest(items, self.interaction, self._style, self._reward.name, known)
 
     def identity(self) -> dict[str, Any]:
         """The prompt style, as supervised training writes it, and the reward's name."""

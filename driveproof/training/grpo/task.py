@@ -75,6 +75,10 @@ class Task(Protocol):
         """Whether the rollout ended in an answer that can be read."""
         ...
 
+    def fingerprint(self, numbers: Sequence[int]) -> str:
+        """Digest of all that these questions are and their reward knows; pictures apart, which openings show."""
+        ...
+
     def identity(self) -> dict[str, Any]:
         """What the model folder says about how it must be asked, and what was practised; JSON."""
         ...

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from driveproof.files import atomic_dir, read_json, sha256_file, write_json
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.tiny import load_processor
 from driveproof.training.checkpoints import claim
+from driveproof.training.digest import digest, digest_pictures
 from driveproof.training.grpo.rollout import Batch
 from driveproof.training.grpo.task import Task
 from driveproof.training.processes import check_optimizer, gathered, is_first, wait, world
@@ -100,9 +99,10 @@ def train_grpo(
     if params.threads:
         torch.set_num_threads(params.threads)
     check_optimizer(params.optimizer, "grpo.optimizer")
-    latest = claim(scratch, run_identity(start, task, params, seed))
+    pictures = Pictures(root)
+    latest = claim(scratch, run_identity(start, task, params, seed, pictures))
     ledger = _Ledger(scratch / "steps", task, params.samples)
-    trainer = _trainer(start, task, params, seed, scratch, Pictures(root), watch, ledger)
+    trainer = _trainer(start, task, params, seed, scratch, pictures, watch, ledger)
     trainer.train(resume_from_checkpoint=str(latest) if latest else None)
     with gathered(trainer):
         if is_first():
@@ -127,13 +127,18 @@ def check_start(start: Path) -> None:
         raise BadInput("no trained model to start from", path=start, hint="run the stage sft first")
 
 
-def run_identity(start: Path, task: Task, params: OptimizationParams, seed: int) -> str:
-    """What a checkpoint must agree with to be gone on from: start, task, settings, seed."""
+def run_identity(
+    start: Path, task: Task, params: OptimizationParams, seed: int, pictures: Pictures
+) -> str:
+    """What a checkpoint must agree with to be gone on from: start, task with its data, settings, seed."""
     weights = {path.name: sha256_file(path) for path in sorted(start.glob("*.safetensors"))}
     settings = params.model_dump(mode="json", exclude={"workers", "checkpoint_every"})
     schedule = task.schedule(params.steps * params.questions, seed)
-    text = json.dumps([weights, task.identity(), settings, seed, schedule], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    openings = (task.interaction.opening(task.question(n)) for n in sorted(set(schedule)))
+    shown = digest_pictures((image for o in openings for image in o.images), pictures)
+    return digest(
+        weights, task.identity(), settings, seed, schedule, task.fingerprint(schedule), shown
+    )
 
 
 class _Ledger:

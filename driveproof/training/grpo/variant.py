@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import multiprocessing
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -26,8 +24,10 @@ from driveproof.mcq import McqItem, read_items
 from driveproof.mcq.answers import read_answers, write_answers
 from driveproof.mcq.interaction import Answer, Mode
 from driveproof.policy import derive_seed
-from driveproof.prompts import PromptStyle, prompt_hash
+from driveproof.policy.pictures import Pictures
+from driveproof.prompts import PromptStyle, prompt_hash, shown_images
 from driveproof.rewards import Reward, Rubric, make_reward, read_rubrics, scenes_of
+from driveproof.training.digest import digest, digest_pictures
 from driveproof.training.grpo.measure import answer_questions, compare, measure
 from driveproof.training.grpo.questions import Joint, McqTask, TwoTurn
 from driveproof.training.grpo.train import TIMES, TrainedRun, check_start, train_grpo
@@ -161,10 +161,14 @@ def _model(plan: Plan, name: str) -> Path:
     return plan.folder / name.replace(" ", "") / "model"
 
 
-def _task(plan: Plan, items: Sequence[McqItem], reward: Reward) -> McqTask:
+def _task(plan: Plan, known: Known, reward: Reward) -> McqTask:
     kind = TwoTurn if plan.variant.rollout == "two_turn" else Joint
     talk = kind(plan.style, plan.params.max_tokens)
-    return McqTask(items, talk, reward, plan.style, plan.params.hard_share)
+    graded: Mapping[str, Any] = known.rubrics if plan.variant.reward == "rubric" else {}
+    if plan.variant.reward == "shared":
+        graded = known.facts
+    share = plan.params.hard_share
+    return McqTask(known.items, talk, reward, plan.style, share, known=graded)
 
 
 def _run_all(
@@ -251,8 +255,10 @@ def _start_identity(plan: Plan) -> str:
     files = {path.name: sha256_file(path) for path in sorted(start.iterdir()) if path.is_file()}
     questions = sha256_file(plan.data / "test.parquet")
     settings = plan.evaluation.model_dump(mode="json")
-    asked = [files, questions, plan.mode, prompt_hash(plan.style), settings, plan.seed]
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    images = [i.ref for item in _OWN["test"] for i in shown_images(item.observation, plan.style)]
+    shown = digest_pictures(images, Pictures(plan.root))
+    asked = (files, questions, shown, plan.mode, prompt_hash(plan.style), settings, plan.seed)
+    return digest(*asked)
 
 
 def _train(plan: Plan, name: str, seed: int) -> TrainedRun:
@@ -293,7 +299,7 @@ def train_one(
     )
     return train_grpo(
         plan.params.start,
-        _task(plan, known.items, reward),
+        _task(plan, known, reward),
         plan.params,
         seed,
         model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from grpo_arena import Arena, Paid, settings, task, vowels
+from grpo_arena import STYLE, Arena, Paid, settings, task, vowels
 
 from driveproof.errors import BadInput
 from driveproof.files import read_json, sha256_file
@@ -111,6 +112,37 @@ def test_a_checkpoint_of_another_run_is_not_gone_on_from(arena: Arena, tmp_path:
     changed = train(arena, tmp_path, "m", practice, settings(steps=1, learning_rate=1e-2))
     fresh = train(arena, tmp_path, "f", practice, settings(steps=1, learning_rate=1e-2))
     assert changed.curves == fresh.curves
+
+
+def test_a_checkpoint_of_other_data_is_not_gone_on_from(arena: Arena, tmp_path: Path) -> None:
+    from driveproof.policy.pictures import Pictures
+    from driveproof.training.checkpoints import claim
+    from driveproof.training.grpo.train import run_identity
+
+    def identity(root: Path = arena.folder, **changes: Any) -> str:
+        values = {"items": arena.items, "known": {}, **changes}
+        practice = McqTask(
+            values["items"], TwoTurn(STYLE, 6), exact_reward, STYLE, known=values["known"]
+        )
+        return run_identity(arena.start, practice, settings(steps=8), 0, Pictures(root))
+
+    own = identity()
+    assert own == identity()
+    options = [replace(item, options=item.options + 0.1) for item in arena.items]
+    judged = {item.record_key: {"signal": "red"} for item in arena.items}
+    other = tmp_path / "pictures"
+    shutil.copytree(arena.folder, other)
+    for path in other.glob("front-*.png"):
+        path.write_bytes(path.read_bytes() + b"other")
+    changed = [identity(items=options), identity(known=judged), identity(other)]
+    assert len({own, *changed}) == 4
+    scratch = tmp_path / "scratch"
+    assert claim(scratch, own) is None
+    (scratch / "checkpoint-3").mkdir()
+    (scratch / "checkpoint-3" / "complete.json").write_text("{}")
+    assert claim(scratch, own) == scratch / "checkpoint-3"
+    assert claim(scratch, changed[0]) is None
+    assert not (scratch / "checkpoint-3").exists()
 
 
 def test_a_start_is_needed_that_was_asked_in_the_same_words(arena: Arena, tmp_path: Path) -> None:
