@@ -11,7 +11,8 @@ from driveproof.config import load_params
 from driveproof.errors import UserError, run
 from driveproof.evaluation.statistics import bounds_text
 from driveproof.training.examples import prompt_style
-from driveproof.training.grpo.variant import Plan, run_variant, scoring_share
+from driveproof.training.grpo.variant import Plan, run_variant
+from driveproof.training.single import check_single
 
 MODELS, REPORTS = Path("models/grpo"), Path("reports/grpo")
 
@@ -22,7 +23,9 @@ def main() -> None:
         raise UserError("expected the name of a variant", hint="python -m stages.grpo deft_rlvr")
     name = sys.argv[1]
     params = load_params()
-    plan = Plan(name, params.grpo, params.evaluate, prompt_style(params.sft), params.seed)
+    check_single(params, "grpo", name)
+    style, max_pixels = prompt_style(params.sft), params.sft.max_pixels
+    plan = Plan(name, params.grpo, params.evaluate, style, params.seed, max_pixels=max_pixels)
     columns = (TextColumn("{task.description}, {task.fields[note]}", markup=False), BarColumn())
     with Progress(*columns, MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         rows = {}
@@ -39,7 +42,7 @@ def main() -> None:
         f"{name}: ACC {summary['start']['accuracy']['mean']:.3f} -> {summary['trained']['accuracy']['mean']:.3f}, "
         f"gain {gain['mean']:+.3f} [{bounds_text(gain['low'], gain['high'])}]"
     )
-    print(" ".join(f"{k} {v:.4g}" for k, v in scoring_share(summary["timing"]).items()))
+    print(" ".join(f"{part} {value:.4g}" for part, value in summary["timing"]["mean"].items()))
 
 
 if __name__ == "__main__":

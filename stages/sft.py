@@ -14,6 +14,7 @@ from driveproof.mcq import read_items
 from driveproof.scene import read_scenes
 from driveproof.training.examples import Teacher
 from driveproof.training.sft import train
+from driveproof.training.single import check_single
 
 ITEMS, SCENES = Path("data/mcq/train.parquet"), Path("data/scenes")
 CODEBOOK = Path("data/codebook/codebook.npz")
@@ -23,6 +24,7 @@ MODEL, REPORT = Path("models/sft"), Path("reports/sft/sft.json")
 def main() -> None:
     """Train the model and write its loss curve."""
     params = load_params()
+    check_single(params, "sft")
     items = read_items(ITEMS)
     wanted = {item.record_key for item in items}
     scenes = {s.record_key: s for s in read_scenes(SCENES) if s.record_key in wanted}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -123,6 +124,8 @@ def train_command(
     done["budget"] = lessons.budget()
     if report is not None:
         write_json(report, done)
+    if checkpoints is not None:
+        shutil.rmtree(checkpoints)
     last = done["curve"][-1]["loss"] if done["curve"] else float("nan")
     summary = {"target": target, "loss": last, **done["budget"]}
     typer.echo(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -53,6 +53,7 @@ class DistillParams(TuningParams):
         Wording and pictures of the prompts.
     """
 
+    section: ClassVar[str] = "distill"
     teacher: TeacherParams = TeacherParams()
     steps: int = Field(default=200, ge=1)
     decision_right: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -94,7 +94,8 @@ class OptimizationParams(Section):
     advantage_clip
         Normalised advantages are clipped to plus and minus this.
     temperature, top_p, top_k, max_tokens
-        Sampling; ``max_tokens`` is the limit of each of two turns, a single turn has twice as many.
+        Sampling; ``max_tokens`` is the limit of each of two turns, a single turn has twice as many. With vLLM the whole
+        distribution is sampled: ``top_p`` 1 and ``top_k`` 0.
     max_context
         Longest prompt and answer in tokens; 0: what the model's configuration says.
     freeze_vision, gradient_checkpointing, precision
@@ -107,6 +108,8 @@ class OptimizationParams(Section):
         Intra-op threads on the CPU; other numbers give other bytes.
     """
 
+    section: ClassVar[str] = "grpo"
+    """Name in params.yaml, for messages."""
     steps: int = Field(default=16, ge=1)
     questions: int = Field(default=8, ge=1)
     group: int = Field(default=8, ge=2)
@@ -140,6 +143,15 @@ class OptimizationParams(Section):
             raise ValueError("micro_batch must divide questions * group")
         return self
 
+    @model_validator(mode="after")
+    def _whole_distribution(self) -> Self:
+        """vLLM tells probabilities within the nucleus, the trainer those of all tokens: their ratio would be no correction."""
+        if self.vllm.mode != "off" and (self.top_p < 1 or self.top_k):
+            name = "top_p" if self.top_p < 1 else "top_k"
+            whole = "1.0" if name == "top_p" else "0"
+            raise ValueError(f"{name} must be {whole} where vllm.mode is {self.vllm.mode}")
+        return self
+
 
 class GrpoParams(OptimizationParams):
     """Section ``grpo`` of params.yaml.
@@ -156,6 +168,8 @@ class GrpoParams(OptimizationParams):
         Processes that share the runs; the result does not depend on it.
     hard_share
         Share of the questions drawn evenly from the hard-causal classes.
+    answer_batch_size
+        Test questions that a model is asked at once when it is measured.
     rubrics
         File of rubrics of the train questions; a question without one is paid by its answer alone, and counted.
     reward
@@ -167,5 +181,6 @@ class GrpoParams(OptimizationParams):
     train_seeds: int = Field(default=3, ge=1)
     workers: int = Field(default=2, ge=1)
     hard_share: float = Field(default=0.5, ge=0, le=1)
+    answer_batch_size: int = Field(default=128, ge=1)
     rubrics: str = "data/rubrics/train.parquet"
     reward: RewardParams = RewardParams()

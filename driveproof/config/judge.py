@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -77,6 +77,7 @@ class JudgeSftParams(TuningParams):
         How the model is asked, as in ``judge_evaluate``.
     """
 
+    section: ClassVar[str] = "judge_sft"
     tiny: TinyParams = TinyParams(hidden=96, layers=2, vision_hidden=32, vision_layers=1)
     gate_steps: int = Field(default=360, ge=1)
     score_steps: int = Field(default=110, ge=0)

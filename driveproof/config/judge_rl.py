@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -31,6 +31,7 @@ class JudgeRlParams(OptimizationParams):
         Longest answer.
     """
 
+    section: ClassVar[str] = "judge_rl"
     start: str = "models/judge_sft"
     form_steps: int = Field(default=45, ge=1)
     pairing: Literal["index", "all", "mean"] = "all"

@@ -47,8 +47,8 @@ class LaunchParams(Section):
         Numbers of elements that are reduced at once, and (stage 3) that are gathered at once.
     sequence
         Longest example of sft in tokens: answers that go beyond it are cut off. grpo has ``max_context``.
-    answer_tokens, picture_tokens
-        For the estimate of memory: supervised tokens of an example of sft, and tokens of an example's pictures.
+    answer_tokens
+        For the estimate of memory: supervised tokens of an example of sft.
     checkpoint_every
         Steps between two checkpoints of sft; grpo has its own.
     preload
@@ -78,7 +78,6 @@ class LaunchParams(Section):
     checkpoint_every: int = Field(default=100, ge=1)
     preload: bool = True
     answer_tokens: int = Field(default=1024, ge=1)
-    picture_tokens: int = Field(default=3072, ge=0)
     master_address: str = "127.0.0.1"
     master_port: int = Field(default=29500, ge=1, le=65535)
     cache: str = ".cache/launch"

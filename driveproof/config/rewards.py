@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from driveproof.config.base import Section
 
@@ -14,6 +16,12 @@ class AxisWeights(Section):
     no_hallucination: float = Field(default=1.0, ge=0)
     specificity: float = Field(default=1.0, ge=0)
     coherence: float = Field(default=1.0, ge=0)
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not (self.grounding or self.no_hallucination or self.specificity or self.coherence):
+            raise ValueError("at least one weight must be positive")
+        return self
 
 
 class RewardParams(Section):

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from driveproof.config.base import Section
 
+Schedule = Literal[
+    "linear",
+    "cosine",
+    "cosine_with_restarts",
+    "polynomial",
+    "constant",
+    "constant_with_warmup",
+    "inverse_sqrt",
+]
+"""transformers' schedules that need no settings of their own."""
 KINDS = ("match", "plan", "full", "joint")
 """Kinds of examples, see :class:`Shares`."""
 
@@ -64,6 +74,10 @@ class TuningParams(Section):
         ``matrix_learning_rate`` and AdamW for all others; "adamw": AdamW for everything.
     learning_rate, matrix_learning_rate, schedule, warmup, weight_decay, max_grad_norm
         Peak rates, transformers' name of the schedule, share of the steps until the peak, the usual rest.
+    max_pixels
+        Most pixels of a picture: a larger one is made smaller, in training and wherever the trained folder is asked, since
+        its processor says so. 0: as the base's folder says, within the bounds of its family. For those whose
+        dimensions decide on the number of tokens (32 x 32 pixels each in Qwen3-VL).
     freeze_vision, gradient_checkpointing
         For real models (DEFT-RLVR, appendix D.3, freezes the vision encoder).
     precision
@@ -72,6 +86,8 @@ class TuningParams(Section):
         Intra-op threads on the CPU; 0 leaves the number to torch. Other numbers give other bytes.
     """
 
+    section: ClassVar[str] = "sft"
+    """Name in params.yaml, for messages."""
     base: str = "tiny"
     tiny: TinyParams = TinyParams()
     batch_size: int = Field(default=16, ge=1)
@@ -79,10 +95,11 @@ class TuningParams(Section):
     optimizer: Literal["muon", "adamw"] = "muon"
     learning_rate: float = Field(default=8e-3, gt=0)
     matrix_learning_rate: float = Field(default=0.03, gt=0)
-    schedule: str = "linear"
+    schedule: Schedule = "linear"
     warmup: float = Field(default=0.1, ge=0, le=1)
     weight_decay: float = Field(default=0.01, ge=0)
     max_grad_norm: float = Field(default=1.0, gt=0)
+    max_pixels: int = Field(default=0, ge=0)
     freeze_vision: bool = False
     gradient_checkpointing: bool = False
     precision: Literal["auto", "bf16", "fp32"] = "auto"

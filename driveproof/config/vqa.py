@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -49,6 +49,7 @@ class VqaSftParams(TuningParams):
         Models trained at a time; the bytes do not depend on it.
     """
 
+    section: ClassVar[str] = "vqa_sft"
     tiny: TinyParams = TinyParams(hidden=96, layers=3, vision_hidden=32, vision_layers=1)
     modes: dict[Shown, Annotated[int, Field(ge=1)]] = Field(
         default={"text": 500, "camera": 320}, min_length=1

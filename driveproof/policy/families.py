@@ -53,19 +53,22 @@ class Family:
 NO_PENALTY = {"repetition_penalty": 1.0}
 """A penalty on what was said before falls on the very keys that the question offers."""
 
+MOST_TOKENS = 1280
+"""Of a picture: six cameras of 1600 x 900 must fit into a context, and time."""
+
 FAMILIES = {
     "qwen2_5_vl": Family(
         "Qwen2.5-VL",
         "28 x 28 pixels a token, the template puts a system message first if there is none",
         token_pixels=28 * 28,
-        most_tokens=1280,
+        most_tokens=MOST_TOKENS,
         generation=NO_PENALTY,
     ),
     "qwen3_vl": Family(
         "Qwen3-VL",
         "32 x 32 pixels a token, no system message of its own",
         token_pixels=32 * 32,
-        most_tokens=1280,
+        most_tokens=MOST_TOKENS,
         generation=NO_PENALTY,
     ),
     "gemma3": Family(
@@ -115,8 +118,7 @@ def fit(family: Family, processor: Any, model: Any) -> dict[str, Any]:
         # the folder's own patches count, should they be others than the family's
         edge = getattr(images, "patch_size", 0) * getattr(images, "merge_size", 0)
         most = family.most_tokens * (edge * edge or family.token_pixels)
-        if _longest(images) > most:
-            images.size = {**dict(images.size), "longest_edge": most}
+        if limit_pixels(processor, most):
             changed["max_pixels"] = most
     if family.most_tiles and getattr(images, "max_patches", 0) > family.most_tiles:
         images.max_patches = family.most_tiles
@@ -127,6 +129,31 @@ def fit(family: Family, processor: Any, model: Any) -> dict[str, Any]:
             setattr(settings, name, value)
             changed[name] = value
     return changed
+
+
+def limit_pixels(processor: Any, most: int) -> bool:
+    """Let pictures of more than ``most`` pixels shrink, where dimensions decide on tokens; whether that changed anything."""
+    images: Any = getattr(processor, "image_processor", None)
+    if _longest(images) <= most:
+        return False
+    size = dict(images.size)
+    least = min(size.get("shortest_edge", most), most)
+    images.size = {**size, "shortest_edge": least, "longest_edge": most}
+    return True
+
+
+def fitted(picture: Any, processor: Any) -> Any:
+    """A PIL picture in the size that ``processor`` brings it to, where dimensions decide on tokens; else as it is."""
+    images: Any = getattr(processor, "image_processor", None)
+    most = _longest(images)
+    edge = getattr(images, "patch_size", 0) * getattr(images, "merge_size", 0)
+    if not most or not edge:
+        return picture
+    from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import smart_resize
+
+    least = dict(images.size).get("shortest_edge", 0)
+    height, width = smart_resize(picture.height, picture.width, edge, least, most)
+    return picture.resize((width, height), resample=3)  # bicubic, as the processor does
 
 
 def conversation(family: Family, messages: Sequence[Message]) -> list[Message]:

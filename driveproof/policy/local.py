@@ -52,6 +52,8 @@ class TransformersPolicy:
         Most requests in one forward pass.
     threads
         CPU threads of torch, 0 for its own choice. A setting of the whole process.
+    max_pixels
+        Most pixels of a picture, 0: as the folder says.
 
     Raises
     ------
@@ -66,6 +68,7 @@ class TransformersPolicy:
         *,
         batch_size: int = 32,
         threads: int = 0,
+        max_pixels: int = 0,
     ) -> None:
         import torch
 
@@ -79,9 +82,9 @@ class TransformersPolicy:
         if not self._weights:
             raise BadInput("no *.safetensors weights here", path=folder)
         self._family = family_of(folder)
-        self._processor: Any = load_processor(folder)
+        self._processor: Any = load_processor(folder, max_pixels)
         self._processor.tokenizer.padding_side = "left"
-        self._model: Any = _load_model(self._folder).to(self._device).eval()
+        self._model: Any = load_model(self._folder).to(self._device).eval()
         self._fitted = fit(self._family, self._processor, self._model)
         self._memory = PrefixMemory(self._model)
 
@@ -242,7 +245,19 @@ def _all_prefilled(reply: ChatReply) -> ChatReply:
     return replace(reply, usage={**reply.usage, "prefilled_tokens": count})
 
 
-def _load_model(folder: Path) -> Any:
+def load_model(folder: Path, dtype: Any = "auto") -> Any:
+    """A VLM from a local folder: safetensors only, no code of the folder is run, nothing is fetched.
+
+    Parameters
+    ----------
+    dtype
+        Of the weights; "auto": as the folder says.
+
+    Raises
+    ------
+    BadInput
+        If there is none, or its weights are truncated.
+    """
     import safetensors
     import transformers
 
@@ -252,7 +267,7 @@ def _load_model(folder: Path) -> Any:
             local_files_only=True,
             trust_remote_code=False,
             use_safetensors=True,
-            dtype="auto",
+            dtype=dtype,
         )
     except (
         OSError,

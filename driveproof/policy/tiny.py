@@ -16,6 +16,7 @@ import numpy as np
 
 from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, write_json
+from driveproof.policy.families import limit_pixels
 from driveproof.policy.vocabulary import (
     IMAGE_SPECIALS,
     build_tokenizer,
@@ -303,8 +304,8 @@ def _gemma3(
     return model
 
 
-def load_processor(path: str | Path) -> ProcessorMixin:
-    """The processor of a model folder, with or without torchvision.
+def load_processor(path: str | Path, max_pixels: int = 0) -> ProcessorMixin:
+    """The processor of a model folder, with or without torchvision; pictures of more than ``max_pixels`` (0: no limit) shrink.
 
     The stock processors of the Qwen VL and InternVL families ask for torchvision because of videos; where that is
     missing, a class of the same name without the video part reads the same files.
@@ -322,6 +323,8 @@ def load_processor(path: str | Path) -> ProcessorMixin:
     except (OSError, ValueError) as error:
         problem = str(error).splitlines()[0]
         raise BadInput(f"no processor can be loaded: {problem}", path=path) from None
+    if max_pixels:
+        limit_pixels(processor, max_pixels)
     return processor
 
 

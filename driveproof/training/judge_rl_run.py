@@ -17,9 +17,10 @@ from driveproof.errors import BadInput
 from driveproof.evaluation.judge_gain import GateBench, compare_judges
 from driveproof.evaluation.judge_methods import Method
 from driveproof.evaluation.judge_run import reading_of
-from driveproof.files import atomic_dir, atomic_path, check_folder, read_json, write_json
+from driveproof.files import atomic_dir, atomic_path, check_folder, write_json
 from driveproof.judge.clips import Clip, Pair
 from driveproof.judge.prompt import JudgeStyle, judge_hash
+from driveproof.policy.manner import read_manner
 from driveproof.policy.seeds import derive_seed
 from driveproof.training.grpo.train import TrainedRun, check_start, train_grpo
 from driveproof.training.judge_rl import FormLessons, PreferenceTask
@@ -112,15 +113,13 @@ def run_judge_rl(
 
 def _check(run: JudgeRl) -> None:
     """Nothing is practised at a place that is tested, and the start was trained in the words it is asked in."""
-    from driveproof.training.sft import STYLE_FILE
-
     places = {split: {clip.place for clip in run.clips if clip.split == split} for split in ("train", "test")}  # fmt: skip
     both = sorted(places["train"] & places["test"])
     if both:
         raise BadInput("is a place of training and of the test", field=both[0])
     start = Path(run.params.start)
     check_start(start)
-    if read_json(start / STYLE_FILE).get("judge_hash") != judge_hash(run.style):
+    if read_manner(start).get("judge_hash") != judge_hash(run.style):
         raise BadInput(
             "was trained with other questions than it would be asked",
             path=start,

@@ -16,7 +16,10 @@ import yaml
 
 from driveproof.config import Params
 from driveproof.config.launch import LaunchParams
+from driveproof.config.sft import SftParams
 from driveproof.errors import BadInput
+from driveproof.policy.families import MOST_TOKENS
+from driveproof.prompts import STYLES
 from driveproof.training.dimensions import Dimensions, dimensions_of
 from driveproof.training.memory import GIB, Load, largest, terms, total
 from driveproof.training.processes import share
@@ -121,6 +124,8 @@ def deepspeed_config(params: Params, kind: Kind) -> dict[str, Any]:
         "gradient_accumulation_steps": passes,
         "gradient_clipping": section.max_grad_norm,
         "bf16": {"enabled": launch.device == "gpu" and section.precision != "fp32"},
+        # otherwise gradients of many passes are added up in bf16, where small ones are lost
+        **({"data_types": {"grad_accum_dtype": "fp32"}} if launch.device == "gpu" else {}),
         "zero_optimization": sharding,
         "zero_allow_untested_optimizer": True,
     }
@@ -178,7 +183,7 @@ def _load(params: Params, kind: Kind, model: Dimensions) -> Load:
         "processes": _training_gpus(params, kind) * launch.nodes,
         "zero": launch.zero,
         "batch": batch,
-        "picture_tokens": launch.picture_tokens,
+        "picture_tokens": _picture_tokens(params.sft, model),
         "checkpointing": section.gradient_checkpointing,
         "width": 4 if section.precision == "fp32" else 2,
         "bucket": launch.bucket,
@@ -191,6 +196,7 @@ def _load(params: Params, kind: Kind, model: Dimensions) -> Load:
             **shared,
             trainable=trainable,
             frozen=whole - trainable,
+            head_trained=True,
             reference=False,
             sequence=launch.sequence,
             scored=launch.answer_tokens,
@@ -207,12 +213,20 @@ def _load(params: Params, kind: Kind, model: Dimensions) -> Load:
         **shared,
         trainable=trained,
         frozen=whole if adapters else whole - trainable,
+        head_trained=not adapters,
         reference=grpo.kl > 0 and not adapters,  # adapters are switched off for the reference
         sequence=sequence,
         scored=min(2 * grpo.max_tokens, sequence),
         generating=max(rollouts, 1) if own else 0,
         vllm_gib=grpo.vllm.memory * launch.gpu_memory_gib if grpo.vllm.mode == "colocate" else 0.0,
     )
+
+
+def _picture_tokens(sft: SftParams, model: Dimensions) -> int:
+    """Most tokens of the pictures of an example."""
+    shown = len(STYLES[sft.style].cameras) * sft.frames
+    most = sft.max_pixels // (model.vision.patch * model.vision.merge) ** 2
+    return shown * (min(most, MOST_TOKENS) or MOST_TOKENS)
 
 
 def _host_note(launch: LaunchParams, model: Dimensions) -> str:

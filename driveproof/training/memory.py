@@ -9,9 +9,12 @@ from driveproof.training.dimensions import Dimensions
 GIB = 1024**3
 STATE_BYTES = 12
 """fp32 copy of the weights and Adam's two moments, an element."""
-LOGIT_BYTES = {"sft": 14, "grpo": 10}
-"""Peak bytes of a score over the vocabulary. sft: scores bf16 2, their fp32 copy 4, its log-probabilities 4, gradient 4.
-grpo (TRL, all bf16): scores, the same divided by the temperature, log-probabilities, two gradients, 2 each."""
+GRADIENT_BYTES = 4
+"""Gradients are added up in fp32 (``data_types.grad_accum_dtype``), an element."""
+LOGIT_BYTES = 14
+"""Peak bytes of a score over the vocabulary in sft: bf16 2, its fp32 copy 4, its log-probability 4, gradient 4."""
+TILE = (4096, 32768)
+"""grpo: TRL's head never holds all scores, but those of so many tokens by so many words at a time."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Load:
         Training GPUs altogether; stage of ZeRO.
     trainable
         Parameters with gradients, adapters included; ``frozen`` are those without.
+    head_trained
+        Whether the output layer is among the trainable.
     reference
         A second, frozen model (the KL term without adapters).
     batch, sequence, scored, picture_tokens
@@ -49,6 +54,7 @@ class Load:
     zero: int
     trainable: int
     frozen: int
+    head_trained: bool
     reference: bool
     batch: int
     sequence: int
@@ -73,18 +79,14 @@ def terms(of: Dimensions, load: Load) -> dict[str, float]:
     shards = load.processes if load.zero == 3 else 1
     found = {
         "weights": weights * load.width / shards,
-        "gradients": load.trainable * load.width / load.processes,
+        "gradients": load.trainable * GRADIENT_BYTES / load.processes,
         "optimizer states": load.trainable * STATE_BYTES / load.processes,
         # stage 2 of a frozen model is a whole copy: there is nothing to shard but weights
         "reference model": (weights * load.width / shards) if load.reference else 0.0,
         "gathered weights": _gathered(weights, load),
         "buckets": 2 * load.bucket * load.width,  # one is filled while the other is reduced
         "activations": activations(of, load),
-        "logits": load.batch
-        * load.scored
-        * of.vocabulary
-        * LOGIT_BYTES[load.kind]
-        * (load.width / 2),
+        "logits": _logits(of, load),
         "generation": _generation(of, weights, load),
         "vLLM": load.vllm_gib * GIB,
         "reserve": load.reserve_gib * GIB,
@@ -135,6 +137,17 @@ def _vision(of: Dimensions, load: Load) -> float:
         return float(patches * block)
     kept = eye.layers * w * eye.hidden + block if load.checkpointing else eye.layers * block
     return float(patches * kept)
+
+
+def _logits(of: Dimensions, load: Load) -> float:
+    """All scores of sft. Of grpo: one tile, gradients of the hidden states and of the output layer, fp32 and as they are given on."""
+    tokens = load.batch * load.scored
+    if load.kind == "sft":
+        return tokens * of.vocabulary * LOGIT_BYTES * load.width / 2
+    rows, words = TILE
+    tile = min(tokens, rows) * words * load.width
+    head = of.embedding if load.head_trained else 0
+    return tile + (tokens * of.hidden + head) * (4 + load.width)
 
 
 def _gathered(weights: int, load: Load) -> float:

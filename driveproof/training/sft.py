@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,8 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from driveproof.config.sft import TuningParams
 from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, sha256_file, write_json
+from driveproof.policy import local
+from driveproof.policy.families import family_of, fit
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.tiny import build_tiny_vlm, load_processor
 from driveproof.training.checkpoints import SafeCheckpoints, claim
@@ -57,8 +58,8 @@ class Running:
     Attributes
     ----------
     scratch
-        Folder of checkpoints, removed when the model is written; None: there are none. A run that was cut off and
-        finds its own there goes on from the latest whole one.
+        Folder of checkpoints, None: there are none. A run that was cut off and finds its own there goes on from the latest
+        whole one. Whoever starts the run removes it when everything that comes of it is written.
     checkpoint_every
         Steps between two.
     longest
@@ -107,13 +108,13 @@ def train(
     if params.threads:
         torch.set_num_threads(params.threads)
     torch.use_deterministic_algorithms(True, warn_only=torch.cuda.is_available())
-    check_optimizer(params.optimizer, "sft.optimizer")
+    check_optimizer(params.optimizer, f"{params.section}.optimizer")
     with TemporaryDirectory() as scratch:
         base = Path(params.base)
         if params.base == "tiny":
             base = Path(scratch) / "tiny"
             _build(teacher, params, seed, base)
-        model, processor = load_model(base), load_processor(base)
+        model, processor = load_kit(base, params.max_pixels)
         parameters = sum(p.numel() for p in model.parameters())
         _prepare(model, params)
         reduced = _use_bf16(params)
@@ -132,7 +133,7 @@ def train(
             args=_arguments(params, teacher.steps, seed, folder, reduced, running),
             train_dataset=_Examples(teacher, encoder, params, running.longest),
             data_collator=encoder.collate,
-            callbacks=[_Report(progress)],
+            callbacks=[_Report(progress, params.section)],
         )
         trainer.train(resume_from_checkpoint=str(latest) if latest else None)
         state = whole_state(trainer)
@@ -140,8 +141,6 @@ def train(
             with atomic_dir(out_dir) as made:
                 _save(trainer, processor, made, state)
                 write_json(made / STYLE_FILE, {**teacher.identity(), "seed": seed})
-            if running.scratch is not None:
-                shutil.rmtree(running.scratch)
         wait(trainer)
     return {
         "parameters": parameters,
@@ -177,17 +176,28 @@ def _identity(
 
 
 def load_model(path: str | Path) -> PreTrainedModel:
-    """A VLM from a local folder, fp32 weights, safetensors only."""
-    from transformers import AutoModelForImageTextToText
-
-    try:
-        model: PreTrainedModel = AutoModelForImageTextToText.from_pretrained(
-            str(path), local_files_only=True, use_safetensors=True, dtype=torch.float32
-        )
-    except (OSError, ValueError, RuntimeError) as error:
-        problem = (str(error).splitlines() or [type(error).__name__])[0]
-        raise BadInput(f"no model can be loaded: {problem}", path=path) from None
+    """A VLM from a local folder, fp32 weights, safetensors only; see :func:`driveproof.policy.local.load_model`."""
+    model: PreTrainedModel = local.load_model(Path(path), torch.float32)
     return model
+
+
+def load_kit(path: str | Path, max_pixels: int = 0) -> tuple[PreTrainedModel, Any]:
+    """Model and processor of a local folder within the bounds of their family, as ``transformers:`` asks it.
+
+    Parameters
+    ----------
+    max_pixels
+        Most pixels of a picture, 0: as folder and family say.
+
+    Raises
+    ------
+    BadInput
+        If the folder is no such model.
+    """
+    family = family_of(path)
+    model, processor = load_model(path), load_processor(path, max_pixels)
+    fit(family, processor, model)
+    return model, processor
 
 
 def _build(teacher: Lessons, params: TuningParams, seed: int, out: Path) -> None:
@@ -229,7 +239,9 @@ def _use_bf16(params: TuningParams) -> bool:
 def _arguments(
     params: TuningParams, steps: int, seed: int, scratch: Path, reduced: bool, running: Running
 ) -> TrainingArguments:
-    batch, passes = share(params.batch_size, params.accumulation, world(), "sft.batch_size")
+    batch, passes = share(
+        params.batch_size, params.accumulation, world(), f"{params.section}.batch_size"
+    )
     saved: dict[str, Any] = {"save_strategy": "no"}
     if running.scratch is not None:
         # two are kept: one is whole while the other is written
@@ -341,8 +353,8 @@ def supervised_loss(
 
 
 class _Report(TrainerCallback):
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
+    def __init__(self, progress: Progress, section: str) -> None:
+        self._progress, self._section = progress, section
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
         """Pass the loss on; stop where it is no number."""
@@ -352,7 +364,7 @@ class _Report(TrainerCallback):
         if not torch.isfinite(torch.tensor(loss)):
             raise BadInput(
                 f"the loss is not finite at step {state.global_step}",
-                hint="lower sft.learning_rate or sft.matrix_learning_rate",
+                hint=f"lower {self._section}.learning_rate or {self._section}.matrix_learning_rate",
             )
         self._progress(state.global_step, state.max_steps, loss)
 

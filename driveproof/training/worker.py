@@ -91,6 +91,12 @@ def work(job: Job) -> None:
     report = _sft(job, params) if job.kind == "sft" else _grpo(job, params)
     if is_first():
         write_json(job.results, report)
+        # a run that is killed before its report is written goes on from its checkpoints
+        shutil.rmtree(_scratch(job), ignore_errors=True)
+
+
+def _scratch(job: Job) -> Path:
+    return Path(job.scratch) / job.name
 
 
 def _sft(job: Job, params: Params) -> Mapping[str, Any]:
@@ -107,7 +113,7 @@ def _sft(job: Job, params: Params) -> Mapping[str, Any]:
     teacher = Teacher(items, scenes, codebook, params.sft, params.mcq, params.seed)
     launch = params.launch
     running = Running(
-        scratch=Path(job.scratch) / job.name,
+        scratch=_scratch(job),
         checkpoint_every=launch.checkpoint_every,
         longest=launch.sequence,
         preload=launch.preload,
@@ -123,7 +129,6 @@ def _grpo(job: Job, params: Params) -> Mapping[str, Any]:
     from driveproof.rewards import read_rubrics
     from driveproof.training.examples import prompt_style
     from driveproof.training.grpo.variant import Known, Plan, seeds_of, train_one
-    from driveproof.training.processes import is_first
 
     plan = Plan(
         job.variant,
@@ -131,6 +136,7 @@ def _grpo(job: Job, params: Params) -> Mapping[str, Any]:
         params.evaluate,
         prompt_style(params.sft),
         params.seed,
+        max_pixels=params.sft.max_pixels,
         scenes=Path(job.scenes),
         scratch=Path(job.scratch),
         root=Path(job.root),
@@ -141,17 +147,14 @@ def _grpo(job: Job, params: Params) -> Mapping[str, Any]:
     items = read_items(Path(job.items))
     rubrics = read_rubrics(params.grpo.rubrics) if plan.variant.reward == "rubric" else {}
     facts = read_facts(Path(job.scenes), {item.record_key for item in items})
-    scratch = Path(job.scratch) / job.name
     trained = train_one(
         plan,
         Known(items, facts, rubrics),
         seeds[job.number],
         job.model,
-        scratch,
+        _scratch(job),
         lambda step, figures: _say(step, params.grpo.steps, figures["reward"]),
     )
-    if is_first():
-        shutil.rmtree(scratch)
     return {"curves": trained.curves, "samples": trained.samples}
 
 

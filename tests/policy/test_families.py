@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from driveproof.errors import BadInput
 from driveproof.policy import ChatPolicy, ChatRequest, open_policy
 from driveproof.policy.baselines import BASELINES
-from driveproof.policy.families import ANY, FAMILIES, conversation, family_of, fit
+from driveproof.policy.families import ANY, FAMILIES, conversation, family_of, fit, fitted
 from driveproof.policy.local import TransformersPolicy
 from driveproof.policy.tiny import (
     _add_video_processor,
@@ -218,3 +219,52 @@ def test_every_baseline_has_a_family_that_can_be_used() -> None:
     assert {known.family for known in BASELINES.values()} == {
         "qwen2_5_vl", "qwen3_vl", "gemma3", "internvl",
     }  # fmt: skip
+
+
+def test_pictures_are_as_large_as_the_parameter_says(folder: Path, tmp_path: Path) -> None:
+    """Twelve pictures of 1600 x 900, of 256 tokens each: in training, in what is saved, wherever it is asked."""
+    from driveproof.training.sft import load_kit
+
+    edge = 32 * 32
+    generous = {"size": {"shortest_edge": edge, "longest_edge": 16384 * edge}}
+    known = FAMILIES[folder.name].token_pixels is not None
+    copy = changed(folder, tmp_path, **({"processor_config": generous} if known else {}))
+    pixels = [np.zeros((900, 1600, 3), np.uint8)] * 12
+
+    def tokens(processor: Any) -> int:
+        images = processor.image_processor
+        found = images(pixels, return_tensors="np")
+        if "image_grid_thw" not in found:
+            return 12 * int(processor.image_seq_length)
+        return int(found["image_grid_thw"].prod(-1).sum()) // images.merge_size**2
+
+    _, bounded = load_kit(copy, 256 * edge)
+    assert tokens(bounded) <= 12 * 256
+    if not known:
+        return
+    assert tokens(bounded) > 12 * 200
+    bounded.save_pretrained(tmp_path / "saved")
+    assert tokens(load_processor(tmp_path / "saved")) == tokens(bounded)
+    policy = TransformersPolicy(copy, threads=1, max_pixels=256 * edge)
+    assert tokens(policy._processor) == tokens(bounded)
+    assert "max_pixels" not in policy.identity().get("fitted", {})
+    _, free = load_kit(copy)  # the family's bound holds in training, too
+    assert 12 * 1000 < tokens(free) <= 12 * 1280
+
+
+def test_a_picture_for_vllm_has_the_size_that_the_processor_would_choose(folder: Path) -> None:
+    """Its own processor, which knows no limit of ours, then finds as many tokens."""
+    processor: Any = load_processor(folder, 48 * 32 * 32)
+    picture = Image.fromarray(
+        np.random.default_rng(0).integers(0, 255, (450, 800, 3)).astype(np.uint8)
+    )
+    small = fitted(picture, processor)
+    if FAMILIES[folder.name].token_pixels is None:
+        assert small is picture
+        return
+    free: Any = load_processor(folder)
+    free.image_processor.size = {"shortest_edge": 1, "longest_edge": 10**8}
+    grids = [kit.image_processor([small], return_tensors="np")["image_grid_thw"].tolist() for kit in (processor, free)]  # fmt: skip
+    whole = processor.image_processor([picture], return_tensors="np")["image_grid_thw"].tolist()
+    assert grids[0] == grids[1] == whole
+    assert fitted(small, processor).size == small.size

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from driveproof.config.evaluate import EvaluateParams
-from driveproof.evaluation.cfs import cfs
+from driveproof.evaluation.cfs import OfflineJudge
+from driveproof.evaluation.cfs_table import report_cfs
 from driveproof.evaluation.facts import SceneFacts
 from driveproof.evaluation.mcq import AnswerTable, report_table, tabulate
-from driveproof.evaluation.normalise import normalise
 from driveproof.evaluation.statistics import (
     CONFIDENCE,
     FEWEST_CLUSTERS,
@@ -38,8 +38,8 @@ FIGURES = ("accuracy", "hld", "cfs")
 class _SharingPolicy(TransformersPolicy):
     """The policy of the evaluation, but repeats of a question encode its pictures once."""
 
-    def __init__(self, folder: str | Path, root: str | Path, batch_size: int, threads: int) -> None:
-        super().__init__(folder, Pictures(root), batch_size=batch_size, threads=threads)
+    def __init__(self, folder: str | Path, root: str | Path, **settings: int) -> None:
+        super().__init__(folder, Pictures(root), **settings)
         share_pictures(self._model)
 
 
@@ -53,10 +53,13 @@ def answer_questions(
     *,
     root: str | Path = ".",
     batch_size: int = 128,
+    max_pixels: int = 0,
     progress: Any = None,
 ) -> list[Answer]:
     """Ask ``model`` every question as the stage ``evaluate`` does, with its seeds."""
-    policy = _SharingPolicy(model, root, batch_size, params.threads)
+    policy = _SharingPolicy(
+        model, root, batch_size=batch_size, threads=params.threads, max_pixels=max_pixels
+    )
     settings = AskSettings(
         style=style,
         repeats=params.repeats,
@@ -96,8 +99,8 @@ def measure(
 ) -> Measured:
     """Score answers; without facts of its scene an answer has no CFS."""
     table = tabulate(items, answers)
-    faithful = np.array([[_cfs(answer, facts) for answer in row] for row in table.answers])
-    values = {"accuracy": table.correct, "hld": table.consistent, "cfs": faithful}
+    _, judged = report_cfs(table, OfflineJudge(), 0, facts=facts)
+    values = {"accuracy": table.correct, "hld": table.consistent, "cfs": judged["score"]}
     return Measured(table, {name: mean_over_repeats(array) for name, array in values.items()})
 
 
@@ -148,9 +151,3 @@ def compare(start: Measured, trained: Sequence[Measured], seed: int) -> dict[str
         "improved": bool(low is not None and low > 0),
         "runs": [run.summary(seed) for run in trained],
     }
-
-
-def _cfs(answer: Answer | None, facts: Mapping[str, SceneFacts]) -> float:
-    if answer is None or answer.turn1 is None or answer.record_key not in facts:
-        return float("nan")
-    return cfs(normalise(answer.turn1, keep_decision=True), facts[answer.record_key]).value

@@ -100,16 +100,25 @@ class RolloutRunner:
         Parts into which a batch is split.
     max_context
         Most tokens of a conversation.
+    section
+        Of params.yaml, for messages.
     """
 
     __name__ = "reward"  # TRL names its metrics by it
 
     def __init__(
-        self, task: Task, processor: Any, group: int, chunks: int, max_context: int
+        self,
+        task: Task,
+        processor: Any,
+        group: int,
+        chunks: int,
+        max_context: int,
+        section: str = "grpo",
     ) -> None:
         self._task, self._processor = task, processor
         self._tokenizer = processor.tokenizer
         self._group, self._chunks, self._max_context = group, chunks, max_context
+        self._section = section
         self.batch = Batch()
 
     def roll_out(self, prompts: list[Any], trainer: Any) -> dict[str, Any]:
@@ -194,7 +203,7 @@ class RolloutRunner:
         if self._max_context and longest > self._max_context:
             raise BadInput(
                 f"a prompt and its answer of {longest} tokens exceed the context of {self._max_context}",
-                field="grpo.max_context",
+                field=f"{self._section}.max_context",
             )
 
 

@@ -39,7 +39,7 @@ def grpo_config(
         raise BadInput(
             f"{rollouts} rollouts a step cannot be shared by {processes} processes in whole groups of "
             f"{params.group} and passes of {params.micro_batch}",
-            field="grpo.micro_batch",
+            field=f"{params.section}.micro_batch",
         )
     gpu = torch.cuda.is_available()
     return GRPOConfig(
@@ -94,6 +94,8 @@ def _vllm(params: OptimizationParams) -> dict[str, Any]:
         "vllm_gpu_memory_utilization": vllm.memory,
         "vllm_tensor_parallel_size": vllm.tensor_parallel,
         "vllm_max_model_length": params.max_context or None,
+        # a ratio of a whole conversation is a product over thousands of tokens: small errors of bf16 would mask it
+        "vllm_importance_sampling_mode": "token_truncate",
     }
 
 
@@ -111,6 +113,37 @@ def lora_config(lora: LoraParams) -> Any:
         exclude_modules=r".*(visual|vision_tower).*",  # whose matrices may have the same names
         task_type="CAUSAL_LM",
     )
+
+
+def check_targets(model: Any, params: OptimizationParams) -> None:
+    """Whether every target of adapters is a matrix of the language model.
+
+    Raises
+    ------
+    BadInput
+        If there is none of that name.
+    """
+    import torch
+
+    if not params.lora.rank:
+        return
+    known = {
+        name.rsplit(".", 1)[-1]
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Linear) and not is_vision(name)
+    }
+    for target in params.lora.targets:
+        if target not in known:
+            raise BadInput(
+                f"the model has no matrices called {target}",
+                field=f"{params.section}.lora.targets",
+                hint="some of " + ", ".join(sorted(known)),
+            )
+
+
+def is_vision(name: str) -> bool:
+    """Whether a module or a weight of this name belongs to the vision encoder."""
+    return "visual" in name or "vision_tower" in name
 
 
 def reduced_precision(params: OptimizationParams) -> bool:

@@ -10,14 +10,14 @@ from typing import Any
 from driveproof.config.grpo import OptimizationParams
 from driveproof.errors import BadInput
 from driveproof.files import atomic_dir, read_json, sha256_file, write_json
+from driveproof.policy.manner import read_manner
 from driveproof.policy.pictures import Pictures
-from driveproof.policy.tiny import load_processor
 from driveproof.training.checkpoints import claim
 from driveproof.training.digest import digest, digest_pictures
 from driveproof.training.grpo.rollout import Batch
 from driveproof.training.grpo.task import Task
 from driveproof.training.processes import check_optimizer, gathered, is_first, wait, world
-from driveproof.training.sft import STYLE_FILE, load_model
+from driveproof.training.sft import STYLE_FILE, load_kit
 
 CURVES = {
     "loss": "loss",
@@ -33,6 +33,10 @@ CURVES = {
     "ratio_clipped": "clip_ratio/region_mean",
     "groups_alike": "frac_reward_zero_std",
     "grad_norm": "grad_norm",
+    # with vLLM alone: what the trainer's probabilities are of those that sampled
+    "sampling_ratio": "sampling/importance_sampling_ratio/mean",
+    "sampling_ratio_least": "sampling/importance_sampling_ratio/min",
+    "sampling_difference": "sampling/sampling_logp_difference/mean",
 }
 """Names of the curves, and what trainers call them."""
 TIMES = {
@@ -72,6 +76,7 @@ def train_grpo(
     *,
     scratch: str | Path,
     root: str | Path = ".",
+    max_pixels: int = 0,
     watch: Any = lambda step, figures: None,
 ) -> TrainedRun:
     """Reinforce ``start`` on ``task`` and write the model folder ``out_dir``.
@@ -83,6 +88,8 @@ def train_grpo(
         bytes as an unbroken run; one that finds another's begins anew. The caller removes it.
     root
         Directory that relative paths of pictures start from.
+    max_pixels
+        Most pixels of a picture; see :func:`driveproof.training.sft.load_kit`.
     watch
         Called after each step with its number and figures.
 
@@ -98,11 +105,11 @@ def train_grpo(
     _check_style(start, task)
     if params.threads:
         torch.set_num_threads(params.threads)
-    check_optimizer(params.optimizer, "grpo.optimizer")
+    check_optimizer(params.optimizer, f"{params.section}.optimizer")
     pictures = Pictures(root)
-    latest = claim(scratch, run_identity(start, task, params, seed, pictures))
+    latest = claim(scratch, run_identity(start, task, params, seed, pictures, max_pixels))
     ledger = _Ledger(scratch / "steps", task, params.samples)
-    trainer = _trainer(start, task, params, seed, scratch, pictures, watch, ledger)
+    trainer = _trainer(start, task, params, seed, scratch, pictures, max_pixels, watch, ledger)
     trainer.train(resume_from_checkpoint=str(latest) if latest else None)
     with gathered(trainer):
         if is_first():
@@ -128,7 +135,12 @@ def check_start(start: Path) -> None:
 
 
 def run_identity(
-    start: Path, task: Task, params: OptimizationParams, seed: int, pictures: Pictures
+    start: Path,
+    task: Task,
+    params: OptimizationParams,
+    seed: int,
+    pictures: Pictures,
+    max_pixels: int = 0,
 ) -> str:
     """What a checkpoint must agree with to be gone on from: start, task with its data, settings, seed."""
     weights = {path.name: sha256_file(path) for path in sorted(start.glob("*.safetensors"))}
@@ -137,7 +149,8 @@ def run_identity(
     openings = (task.interaction.opening(task.question(n)) for n in sorted(set(schedule)))
     shown = digest_pictures((image for o in openings for image in o.images), pictures)
     return digest(
-        weights, task.identity(), settings, seed, schedule, task.fingerprint(schedule), shown
+        *(weights, settings, seed, max_pixels, schedule),
+        *(task.identity(), task.fingerprint(schedule), shown),
     )
 
 
@@ -189,8 +202,7 @@ def _check_style(start: Path, task: Task) -> None:
 
 def _manner(start: Path) -> dict[str, Any]:
     """How the start must be asked; a base model can be asked in any way."""
-    path = start / STYLE_FILE
-    return dict(read_json(path)) if path.is_file() else {}
+    return read_manner(start)
 
 
 def _trainer(
@@ -200,6 +212,7 @@ def _trainer(
     seed: int,
     scratch: Path,
     pictures: Pictures,
+    max_pixels: int,
     watch: Any,
     ledger: _Ledger,
 ) -> Any:
@@ -210,21 +223,27 @@ def _trainer(
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     from datasets import Dataset
 
-    from driveproof.training.grpo.settings import grpo_config, lora_config
+    from driveproof.training.grpo.settings import (
+        check_targets,
+        grpo_config,
+        is_vision,
+        lora_config,
+    )
     from driveproof.training.grpo.sharing import share_pictures
     from driveproof.training.grpo.trainer import GrpoTrainer
 
     torch.use_deterministic_algorithms(True, warn_only=torch.cuda.is_available())
     # a check for bugs that costs a third of a step
     setattr(torch.utils.deterministic, "fill_uninitialized_memory", False)  # noqa: B010
-    model, processor = load_model(start), load_processor(start)
+    model, processor = load_kit(start, max_pixels)
+    check_targets(model, params)
     processor.tokenizer.padding_side = "left"
     if not torch.cuda.is_available():
         # At these lengths plain attention is faster on a CPU than the fused kernel.
         model.set_attn_implementation("eager")
     if params.freeze_vision:
         for name, parameter in model.named_parameters():
-            if "visual" in name or "vision_tower" in name:
+            if is_vision(name):
                 parameter.requires_grad_(False)
     schedule = task.schedule(params.steps * params.questions, seed)
     rows = Dataset.from_dict({"prompt": [""] * len(schedule), "number": schedule})

@@ -14,6 +14,7 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 
 from driveproof.config.grpo import OptimizationParams
 from driveproof.errors import BadInput
+from driveproof.policy.families import fitted
 from driveproof.policy.pictures import Pictures
 from driveproof.policy.seeds import derive_seed
 from driveproof.training.checkpoints import SafeCheckpoints
@@ -61,6 +62,7 @@ class GrpoTrainer(SafeCheckpoints, GRPOTrainer):
             params.group,
             params.rollout_chunks,
             params.max_context,
+            params.section,
         )
         self._task, self._params, self._pictures = task, params, pictures
         self._run_seed, self._keep = run_seed, keep
@@ -71,7 +73,7 @@ class GrpoTrainer(SafeCheckpoints, GRPOTrainer):
         parent: Any = super()
         parent.__init__(reward_funcs=self.runner, rollout_func=self.runner.roll_out, **arguments)
         self.remove_callback(PrinterCallback)
-        self.add_callback(_Watcher(watch))
+        self.add_callback(_Watcher(watch, params.section))
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         """Muon with AdamW, or AdamW, as in supervised training."""
@@ -85,7 +87,7 @@ class GrpoTrainer(SafeCheckpoints, GRPOTrainer):
         step = self.state.global_step
         self._began = time.perf_counter()
         # torch's draws too: sampling, and the order of the passes
-        set_seed(derive_seed(self._run_seed, "step", step, self.accelerator.process_index))
+        set_seed(derive_seed(self._run_seed, "step", step, self._engine()))
         self.numbers = [int(row["number"]) for row in inputs]
         out: dict[str, Any] = super()._generate_and_score_completions(self._opened())
         limit = self._params.advantage_clip
@@ -94,6 +96,12 @@ class GrpoTrainer(SafeCheckpoints, GRPOTrainer):
         self._own = self._figures(self.runner.batch, float((raw.abs() > limit).float().mean()))
         self._keep(step + 1, self.runner.batch, out["advantages"].tolist())
         return out
+
+    def _engine(self) -> int:
+        """Which generator this process belongs to: those that share a colocated vLLM must draw the same tokens."""
+        vllm = self._params.vllm
+        rank: int = self.accelerator.process_index
+        return rank // vllm.tensor_parallel if vllm.mode == "colocate" else rank
 
     def _get_per_token_logps_and_entropies(self, *arguments: Any, **named: Any) -> Any:
         """Log-probabilities; reduced precision on a CPU is for these passes alone.
@@ -111,7 +119,7 @@ class GrpoTrainer(SafeCheckpoints, GRPOTrainer):
         if not torch.isfinite(loss):
             raise BadInput(
                 f"the loss is not finite at step {self.state.global_step + 1}",
-                hint="lower grpo.learning_rate",
+                hint=f"lower {self._params.section}.learning_rate",
             )
         return loss
 
@@ -129,11 +137,19 @@ class GrpoTrainer(SafeCheckpoints, GRPOTrainer):
         for number in self.numbers:
             if number not in opened:
                 opening = self._task.interaction.opening(self._task.question(number))
-                pictures = [Image.fromarray(self._pictures.pixels(i)) for i in opening.images]
+                pictures = [self._picture(image) for image in opening.images]
                 opened[number] = {"prompt": list(opening.messages)}
                 if pictures:
                     opened[number]["images"] = pictures
         return [dict(opened[number]) for number in self.numbers]
+
+    def _picture(self, image: Any) -> Image.Image:
+        """vLLM counts a picture's tokens with the folder's own settings, so it gets it in the size that ours would choose."""
+        found = Image.fromarray(self._pictures.pixels(image))
+        if self._params.vllm.mode == "off":
+            return found
+        small: Image.Image = fitted(found, self.processing_class)
+        return small
 
     def _figures(self, batch: Batch, clipped: float) -> dict[str, float]:
         def mean(values: Any) -> float:
@@ -159,8 +175,8 @@ class GrpoTrainer(SafeCheckpoints, GRPOTrainer):
 
 
 class _Watcher(TrainerCallback):
-    def __init__(self, watch: Watch) -> None:
-        self._watch = watch
+    def __init__(self, watch: Watch, section: str) -> None:
+        self._watch, self._section = watch, section
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
         """Pass the figures of a step on; stop where the gradient is no number."""
@@ -169,6 +185,6 @@ class _Watcher(TrainerCallback):
         if not np.isfinite(logs.get("grad_norm", 0.0)):
             raise BadInput(
                 f"the gradient is not finite at step {state.global_step}",
-                hint="lower grpo.learning_rate",
+                hint=f"lower {self._section}.learning_rate",
             )
         self._watch(state.global_step, logs)

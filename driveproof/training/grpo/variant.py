@@ -50,6 +50,10 @@ class Plan:
         Sections of params.yaml, the style of the prompts, and the seed of the whole build.
     data, scenes
         Folders of the questions and the scenes.
+    max_pixels
+        Most pixels of a picture, as in the section ``sft``; 0: as the start's folder says.
+    timing
+        Folder that gets the seconds of each step, which are other ones every time.
     scratch
         Where checkpoints and finished models of single runs lie until all are done.
     root
@@ -63,6 +67,8 @@ class Plan:
     seed: int
     data: Path = Path("data/mcq")
     scenes: Path = Path("data/scenes")
+    max_pixels: int = 0
+    timing: Path = Path("reports/timing")
     scratch: Path = Path(".cache/grpo")
     root: Path = Path()
 
@@ -137,8 +143,9 @@ def run_variant(
         shutil.copytree(_model(plan, _names(plan)[0]), folder, dirs_exist_ok=True)
     timing = {name: run.times for name, run in runs.items()}
     shutil.rmtree(plan.folder)
-    write_json(plan.scratch / f"{plan.name}_timing.json", timing)
-    return {**summary, "timing": timing}
+    split = {"mean": scoring_share(timing), "runs": timing}
+    write_json(plan.timing / f"grpo_{plan.name}.json", split)
+    return {**summary, "timing": split}
 
 
 def scoring_share(timing: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, float]:
@@ -237,7 +244,7 @@ def _answers(plan: Plan, name: str, model: Path) -> list[Answer]:
         asked += count
         _tell(name, "test", asked, total, float("nan"))
 
-    return answer_questions(
+    answers = answer_questions(
         model,
         _OWN["test"],
         plan.mode,
@@ -245,8 +252,14 @@ def _answers(plan: Plan, name: str, model: Path) -> list[Answer]:
         plan.evaluation,
         plan.seed,
         root=plan.root,
+        batch_size=plan.params.answer_batch_size,
+        max_pixels=plan.max_pixels,
         progress=advance,
     )
+
+    if all(answer.error for answer in answers):
+        raise BadInput(f"every answer was lost: {answers[0].error}", path=model)
+    return answers
 
 
 def _start_identity(plan: Plan) -> str:
@@ -257,7 +270,17 @@ def _start_identity(plan: Plan) -> str:
     settings = plan.evaluation.model_dump(mode="json")
     images = [i.ref for item in _OWN["test"] for i in shown_images(item.observation, plan.style)]
     shown = digest_pictures(images, Pictures(plan.root))
-    asked = (files, questions, shown, plan.mode, prompt_hash(plan.style), settings, plan.seed)
+    bounds = (plan.max_pixels, plan.params.answer_batch_size)
+    asked = (
+        files,
+        questions,
+        shown,
+        bounds,
+        plan.mode,
+        prompt_hash(plan.style),
+        settings,
+        plan.seed,
+    )
     return digest(*asked)
 
 
@@ -305,6 +328,7 @@ def train_one(
         model,
         scratch=scratch,
         root=plan.root,
+        max_pixels=plan.max_pixels,
         watch=watch,
     )
 

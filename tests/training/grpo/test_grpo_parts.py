@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import toy_world
 from grpo_arena import STYLE, Arena
 
 from driveproof.config.evaluate import EvaluateParams
@@ -259,3 +261,24 @@ def test_an_unknown_variant_is_named() -> None:
 def test_the_share_of_scoring_is_of_a_step() -> None:
     rows = [{"step_s": 4.0, "rollout_s": 1.0, "scoring_wait_s": 1.0, "grading_s": 2.0}] * 2
     assert scoring_share({"seed 0": rows, "seed 1": rows})["scoring_share"] == 0.25
+
+
+def test_cfs_is_that_of_the_evaluation(arena: Arena) -> None:
+    """What is silent, and what repeats its second turn in the first, as the evaluation's table has them."""
+    from driveproof.evaluation.cfs import OfflineJudge
+    from driveproof.evaluation.cfs_table import report_cfs
+    from driveproof.evaluation.facts import facts_by_key
+
+    made = facts_by_key(toy_world.scenes(arena.folder))
+    empty = {"signal": None, "ahead": None, "signals": (), "users": ()}
+    facts = {key: replace(known, **empty) for key, known in made.items()}
+    second = choice_line(0)
+    texts = ["", second, f"nothing ahead, so keep\n{second}", "nothing ahead, so keep"]
+    answers = [
+        Answer(item.record_key, 0, "deft", text, second, None, 0)
+        for item, text in zip(arena.items, 2 * texts, strict=True)
+    ]
+    found = measure(arena.items, answers, facts)
+    _, judged = report_cfs(found.table, OfflineJudge(), 0, facts=facts)
+    assert np.array_equal(found.values["cfs"], judged["score"][:, 0])
+    assert found.values["cfs"][0] == found.values["cfs"][1] == 0.0

@@ -261,3 +261,28 @@ def test_rollouts_that_cannot_be_shared_out_are_refused() -> None:
         ).gradient_accumulation_steps
         == 1
     )
+
+
+@pytest.mark.parametrize("cut", ["file", "header"])
+def test_a_truncated_start_is_said(arena: Arena, tmp_path: Path, cut: str) -> None:
+    start = tmp_path / "start"
+    shutil.copytree(arena.start, start)
+    weights = start / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2] if cut == "file" else whole[:5])
+    with pytest.raises(BadInput, match="no model can be loaded"):
+        train(replace(arena, start=start), tmp_path, "m", task(arena), settings())
+
+
+def test_a_manner_that_is_no_object_is_said(arena: Arena, tmp_path: Path) -> None:
+    start = tmp_path / "start"
+    shutil.copytree(arena.start, start)
+    (start / "driveproof.json").write_text("[1]")
+    with pytest.raises(BadInput, match="expected a JSON object"):
+        train(replace(arena, start=start), tmp_path, "m", task(arena), settings())
+
+
+def test_targets_of_adapters_that_the_model_lacks_are_named(arena: Arena, tmp_path: Path) -> None:
+    params = settings(lora={"rank": 2, "targets": ["nope"]})
+    with pytest.raises(BadInput, match=r"grpo.lora.targets: the model has no matrices called nope"):
+        train(arena, tmp_path, "m", task(arena), params)

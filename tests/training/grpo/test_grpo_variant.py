@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ import pytest
 import toy_world
 from grpo_arena import STYLE, Arena, settings
 
+from driveproof.config import load_params
 from driveproof.config.evaluate import EvaluateParams
 from driveproof.config.grpo import GrpoParams
 from driveproof.errors import BadInput
@@ -19,6 +21,7 @@ from driveproof.mcq.answers import read_answers
 from driveproof.mcq.table import write_items
 from driveproof.rewards import offline_rubric, write_rubrics
 from driveproof.scene import write_scenes
+from driveproof.training.grpo.train import TIMES
 from driveproof.training.grpo.variant import Plan, run_variant
 
 
@@ -49,6 +52,7 @@ def plan(arena: Arena, name: str, scratch: Path, **changes: Any) -> Plan:
     return Plan(
         name, params, EvaluateParams(repeats=2, max_tokens=8), STYLE, 0, data=arena.folder / "mcq",
         scenes=arena.folder / "scenes", scratch=scratch, root=arena.folder,
+        timing=scratch.parent / "timing",
     )  # fmt: skip
 
 
@@ -78,7 +82,9 @@ def test_a_variant_leaves_model_summary_curves_samples_and_answers(
     assert set(read_answers(report / "answers.parquet")) == {"start", "seed 0", "seed 1"}
     samples = pq.read_table(report / "samples.parquet").to_pylist()
     assert {row["run"] for row in samples} == {"seed 0", "seed 1"}
-    assert list((tmp_path / "scratch").glob("deft_rlvr_timing.json"))
+    split = read_json(tmp_path / "timing" / "grpo_deft_rlvr.json")
+    assert set(split["mean"]) == {*TIMES, "scoring_share"}
+    assert [len(rows) for rows in split["runs"].values()] == [1, 1]
     assert not (tmp_path / "scratch" / "deft_rlvr").exists()
 
 
@@ -94,3 +100,31 @@ def test_what_is_missing_is_said_before_anything_is_trained(
         with pytest.raises(BadInput, match=text):
             run_variant(wrong, tmp_path / "model", tmp_path / "report")
     assert not (tmp_path / "model").exists()
+
+
+def test_a_variant_whose_answers_are_all_lost_is_refused(
+    arena: Arena, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what it is asked with is what the parameters say."""
+    from driveproof.mcq.interaction import Answer
+    from driveproof.training.grpo import variant
+
+    given: dict[str, Any] = {}
+
+    def lost(model: Path, items: Any, *_: Any, **named: Any) -> list[Answer]:
+        given.update(named)
+        return [
+            Answer(item.record_key, 0, "deft", None, None, None, error="out of memory")
+            for item in items
+        ]
+
+    monkeypatch.setattr(variant, "answer_questions", lost)
+    monkeypatch.setattr(variant, "_OWN", {"test": arena.items[:2], "reports": Queue()})
+    made = plan(arena, "deft_exact", tmp_path, answer_batch_size=3)
+    with pytest.raises(BadInput, match="every answer was lost: out of memory"):
+        variant._answers(made, "start", arena.start)
+    assert given["batch_size"] == 3
+
+
+def test_the_default_build_measures_as_it_always_did(root: Path) -> None:
+    assert load_params(root / "params.yaml").grpo.answer_batch_size == 128

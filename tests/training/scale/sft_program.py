@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -42,6 +43,7 @@ def main() -> None:
         progress=lambda step, steps, loss: print("step", step, flush=True),
         running=Running(scratch=scratch, checkpoint_every=2),
     )
+    shutil.rmtree(scratch)
     print(json.dumps(report["curve"]))
 
 

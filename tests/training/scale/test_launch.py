@@ -14,7 +14,9 @@ from typer.testing import CliRunner
 from driveproof.config import Params, load_params
 from driveproof.config.overlay import apply_overlay
 from driveproof.errors import BadInput
-from driveproof.training.launch import Plan, plan
+from driveproof.training.dimensions import KNOWN
+from driveproof.training.launch import Plan, _picture_tokens, plan
+from driveproof.training.single import check_single
 from driveproof.training.worker import Job, read_job
 
 
@@ -81,6 +83,48 @@ def test_the_reference_model_goes_where_nothing_or_adapters_are_trained(gpu: Par
     assert lora.terms["reference model"] == 0
     assert lora.terms["optimizer states"] < with_kl.terms["optimizer states"] / 100
     assert lora.terms["weights"] == pytest.approx(with_kl.terms["weights"], rel=0.01)
+
+
+def test_gradients_of_many_passes_are_added_up_in_fp32(gpu: Params) -> None:
+    def settings(params: Params) -> Any:
+        files = planned(params, "grpo", "deft_exact").files
+        name = next(name for name in files if name.endswith("deepspeed.json"))
+        return json.loads(files[name])
+
+    made = settings(gpu)
+    assert made["bf16"] == {"enabled": True}
+    assert made["data_types"] == {"grad_accum_dtype": "fp32"}
+    assert "data_types" not in settings(changed(gpu, "launch", device="cpu"))
+    from deepspeed.runtime import constants
+
+    assert (constants.DATA_TYPES, constants.GRAD_ACCUM_DTYPE) == ("data_types", "grad_accum_dtype")
+
+
+def test_the_tokens_of_pictures_follow_from_their_pixels(gpu: Params) -> None:
+    """Twelve pictures: of 256 tokens as the papers' settings say, of the family's 1,280 where nothing is said."""
+    model = KNOWN["Qwen3-VL-8B"]
+    assert _picture_tokens(gpu.sft, model) == 12 * 256
+    free = changed(gpu, "sft", max_pixels=0)
+    assert _picture_tokens(free.sft, model) == 12 * 1280
+    assert _picture_tokens(changed(gpu, "sft", max_pixels=10**8).sft, model) == 12 * 1280
+
+
+def test_a_stage_refuses_what_needs_several_processes(gpu: Params) -> None:
+    for kind, hint in (("sft", "driveproof launch sft"), ("grpo", "driveproof launch grpo deft")):
+        with pytest.raises(BadInput, match=r"launch.nodes: a stage is one process") as refused:
+            check_single(gpu, kind, "deft" if kind == "grpo" else "")  # type: ignore[arg-type]
+        assert refused.value.hint == hint
+    alone = changed(gpu, "launch", nodes=1, gpus=1)
+    check_single(alone, "sft")
+    with pytest.raises(BadInput, match=r"grpo.vllm.tensor_parallel: .* an engine of 2 GPUs"):
+        check_single(alone, "grpo", "deft_exact")
+    check_single(changed(alone, "grpo", vllm={"mode": "colocate"}), "grpo", "deft_exact")
+    check_single(Params(), "grpo", "deft_exact")
+
+
+@pytest.mark.parametrize("stage", ["sft", "grpo"])
+def test_both_stages_ask(stage: str, root: Path) -> None:
+    assert "check_single(params" in (root / "stages" / f"{stage}.py").read_text()
 
 
 def test_what_does_not_fit_names_its_largest_term(gpu: Params) -> None:
@@ -175,3 +219,32 @@ def test_a_job_is_read_as_it_was_written(tmp_path: Path) -> None:
     path.write_text('{"kind": "other"}')
     with pytest.raises(BadInput):
         read_job(path)
+
+
+def test_checkpoints_stay_until_the_report_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is killed in between goes on from them."""
+    from driveproof.training import worker
+
+    job = Job(
+        kind="sft", params=str(tmp_path / "p.yaml"), scratch=str(tmp_path / "scratch"),
+        report=str(tmp_path / "report.json"),
+    )  # fmt: skip
+    (tmp_path / "p.yaml").write_text("seed: 1")
+    kept = tmp_path / "scratch" / "sft" / "checkpoint-2"
+    kept.mkdir(parents=True)
+    monkeypatch.setattr(worker, "_sft", lambda *_: {"curve": []})
+    write = worker.write_json
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker, "write_json", killed)
+    with pytest.raises(KeyboardInterrupt):
+        worker.work(job)
+    assert kept.is_dir()
+    monkeypatch.setattr(worker, "write_json", write)
+    worker.work(job)
+    assert (tmp_path / "report.json").is_file()
+    assert not kept.exists()
