@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +25,7 @@ def command(
         bool, typer.Option("--agent", help="Print where the agent file lies, and end.")
     ] = False,
 ) -> None:
-    """Serve a policy to the agent that an unmodified CARLA leaderboard loads; until Ctrl+C.
+    """Serve a policy to the agent that an unmodified CARLA leaderboard loads; until Ctrl+C or SIGTERM.
 
     Example: driveproof leaderboard --policy wire:http://127.0.0.1:7023 --out traces
     """
@@ -44,6 +45,7 @@ def command(
     driver = LeaderboardDriver(policy, settings, out)
     server = bridge(driver, port)
     typer.echo(f"{driver.policy.name} at http://127.0.0.1:{server.server_port}", err=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was driven is written first
     try:
         server.serve_forever()
     finally:

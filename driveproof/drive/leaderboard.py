@@ -7,9 +7,12 @@ and motion are written as in a run of ``driveproof drive``.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections import deque
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -24,10 +27,11 @@ from driveproof.drive.navigator import Navigator
 from driveproof.drive.notes import DecisionLog, MotionLog
 from driveproof.drive.openers import open_policy
 from driveproof.drive.plan import DriveSettings
+from driveproof.drive.seat import ModelLost, PolicyBroke, guarded
 from driveproof.errors import BadInput, Unreachable
 from driveproof.geometry import from_carla_points
 from driveproof.maps import Route, TownMap, town_from_opendrive
-from driveproof.policy.driving import DrivingPolicy
+from driveproof.policy.driving import DriveDecision, DriveObservation, DrivingPolicy
 from driveproof.policy.seeds import derive_seed
 from driveproof.scene.images import Pixels
 from driveproof.sim.client import ActorState, WorldState
@@ -122,12 +126,13 @@ class LeaderboardDriver:
         route = route_of(plan, town)
         earth = Earth.of(told.gps, plan[:, :2])
         self._drives += 1
-        name = _folder(told.episode, self._drives)
-        folder = None if self._out is None else self._out / name
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-        seed = derive_seed(self._settings.seed, "leaderboard", name)
-        self.policy.begin(name, seed)
+        asked = _safe(told.episode)
+        folder = None if self._out is None else _fresh(self._out, asked)
+        name = folder.name if folder is not None else asked or _numbered(self._drives)
+        # of the route, not of how many were driven before it: a bridge that was started again drives it alike
+        place = asked or hashlib.sha256(json.dumps(told.plan).encode()).hexdigest()
+        seed = derive_seed(self._settings.seed, "leaderboard", place)
+        self.policy.begin(asked or name, seed)
         self._drive = _Drive(self.policy, self._settings, town, route, earth, folder, told.time)
         return {"drive": name}
 
@@ -233,7 +238,7 @@ class _Drive:
                 seen.appendleft(seen[0])
         shown = {name: tuple(seen) for name, seen in self._seen.items()}
         observation = self._navigator.observation(shown)
-        decision = self._policy.decide(observation)
+        decision = self._asked(observation)
         self._log.add(observation, decision, observation.time_s)
         if decision.outage:
             raise Unreachable(decision.error)
@@ -242,6 +247,18 @@ class _Drive:
             self._module.decide(decision.keys, ego)
         elif decision.controls is not None:
             self._held = decision.controls
+
+    def _asked(self, observation: DriveObservation) -> DriveDecision:
+        """The policy's decision; whatever it raises is its error, and no end of the drive."""
+        try:
+            decision = guarded(lambda: self._policy.decide(observation))
+        except ModelLost as error:
+            raise Unreachable(str(error)) from None
+        except PolicyBroke as error:
+            return DriveDecision(error=str(error))
+        if not isinstance(decision, DriveDecision):
+            return DriveDecision(error=f"the policy gave no decision: {type(decision).__name__}")
+        return decision
 
     def close(self) -> None:
         self._log.close()
@@ -293,11 +310,29 @@ def _pictures(listed: Sequence[tuple[str, int, int]], data: bytes) -> dict[str, 
     return found
 
 
-def _folder(episode: str, number: int) -> str:
-    """A name for the folder of a drive."""
+def _safe(episode: str) -> str:
+    """A drive's name as a folder's, "" if nothing is left of it."""
     safe = "".join(char if char.isalnum() or char in "-_." else "_" for char in episode)
-    safe = safe.strip("._")
-    return safe[:150] or f"drive_{number:04d}"
+    return safe.strip("._")[:150]
+
+
+def _numbered(number: int) -> str:
+    return f"drive_{number:04d}"
+
+
+def _fresh(out: Path, name: str) -> Path:
+    """A folder that nobody wrote into before: a drive again, or a bridge started again, overwrites nothing."""
+    out.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        folder = out / (
+            _numbered(number) if not name else name if number == 1 else f"{name}_{number}"
+        )
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+    raise AssertionError("unreachable")
 
 
 def _known(value: float) -> float:

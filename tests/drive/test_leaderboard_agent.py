@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import json
 import math
+import os
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -132,6 +135,105 @@ def test_an_error_of_the_policy_is_noted_and_the_last_keys_hold(
     assert first.error == ""
     assert all("out of memory" in one.error for one in rest)
     assert world.ego.speed > 2.0  # ACCELERATE of the first decision
+
+
+def test_whatever_a_policy_raises_or_returns_is_its_error(
+    tmp_path: Path, town: TownMap, route: Route
+) -> None:
+    class Odd:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(Follower(), name)
+
+        def decide(self, _: object) -> Any:
+            if len(told) > 10:
+                return None
+            raise ZeroDivisionError("by hand")
+
+    told: list[Any] = []
+    driver = LeaderboardDriver("leaderboard_world:Follower", DriveSettings(), tmp_path)
+    driver.policy = cast(Any, Odd())
+    world = World(town, route, leaderboard_gps(0.0, 0.0))
+    begun(driver, world)
+    for _ in range(25):
+        told.append(stepped(driver, world))
+        world.time += DT
+    driver.end()
+    errors = [one.error for one in read_decisions(tmp_path / "drive_0001")]
+    assert errors[0] == "ZeroDivisionError: by hand"
+    assert errors[-1] == "the policy gave no decision: NoneType"
+
+
+def begun(driver: LeaderboardDriver, world: World, episode: str = "") -> str:
+    """Begin a drive without the agent."""
+    gps, plan = world.plan()
+    content = {
+        "episode": episode,
+        "plan": [[p.location.x, p.location.y, p.location.z] for p, _ in plan],
+        "gps": [[g["lat"], g["lon"]] for g, _ in gps],
+        "opendrive": world.town.opendrive,
+        "time": world.time,
+    }
+    return str(driver.begin(json.dumps(content).encode())["drive"])
+
+
+def stepped(driver: LeaderboardDriver, world: World) -> Any:
+    """A tick with a picture."""
+    sensed = world.sense([], first=False)
+    pictures = [[mount.sensor, mount.height, mount.width] for mount in driver.mounts]
+    content = {
+        "time": world.time,
+        "gnss": [float(v) for v in sensed["GNSS"][1][:3]],
+        "imu": [None if np.isnan(v) else float(v) for v in sensed["IMU"][1][:7]],
+        "speed": float(sensed["SPEED"][1]["speed"]),
+        "pictures": pictures,
+    }
+    pixels = b"".join(bytes(4 * height * width) for _, height, width in pictures)
+    return driver.step(json.dumps(content).encode() + b"\n" + pixels)
+
+
+def test_no_folder_is_written_into_twice(tmp_path: Path, town: TownMap, route: Route) -> None:
+    world = World(town, route, leaderboard_gps(0.0, 0.0))
+    seeds: list[int] = []
+    for _ in range(2):  # the bridge is started again
+        driver = LeaderboardDriver("leaderboard_world:Follower", DriveSettings(), tmp_path)
+        made = driver.policy.begin
+        driver.policy.begin = lambda name, seed, made=made: (seeds.append(seed), made(name, seed))  # type: ignore[method-assign]
+        for episode in ("", "RouteScenario_7_rep0", "RouteScenario_7_rep0"):
+            begun(driver, world, episode)
+            stepped(driver, world)
+            world.time += DT
+        driver.end()
+    names = [f"RouteScenario_7_rep0{end}" for end in ("", "_2", "_3", "_4")]
+    assert sorted(one.name for one in tmp_path.iterdir()) == [*names, "drive_0001", "drive_0002"]
+    assert all((one / "motion.parquet").is_file() for one in tmp_path.iterdir())
+    assert seeds[:3] == seeds[3:]  # of the route, not of how many came before
+    assert seeds[0] != seeds[1] == seeds[2]
+
+
+def test_a_polite_end_writes_what_was_driven(
+    tmp_path: Path, town: TownMap, route: Route, root: Path
+) -> None:
+    words = ["leaderboard", "--policy", "leaderboard_world:Follower", "--port", "0"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "driveproof", *words, "--out", str(tmp_path / "traces")],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": f"{root}:{Path(__file__).parent}"},
+    )
+    try:
+        assert process.stderr is not None
+        url = process.stderr.readline().split()[-1]
+        world = World(town, route, leaderboard_gps(0.0, 0.0))
+        agent = made_agent(tmp_path, url, world)
+        cameras = [one for one in agent.sensors() if one["type"] == "sensor.camera.rgb"]
+        for _ in range(5):
+            world.tick(agent.run_step(world.sense(cameras, first=False), world.time))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 130
+    finally:
+        process.kill()
+        process.wait()
+    assert len(read_motion(tmp_path / "traces" / "drive_0001" / "motion.parquet")) == 5
 
 
 def test_a_lost_model_server_is_a_crash_of_the_agent(
