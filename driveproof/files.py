@@ -15,20 +15,31 @@ from typing import IO, Any
 from driveproof.errors import BadInput, UserError
 
 
+class CannotWrite(UserError):
+    """The operating system refuses to write a file: no space, no permission."""
+
+
 @contextmanager
 def _refusals(target: Path) -> Iterator[None]:
     """Turn what the operating system refuses at ``target`` into one line that names it."""
     try:
         yield
     except OSError as error:
-        raise UserError(f"cannot be written: {error.strerror or error}", path=target) from None
+        raise CannotWrite(f"cannot be written: {error.strerror or error}", path=target) from None
 
 
 @contextmanager
-def atomic_path(target: str | Path) -> Iterator[Path]:
+def atomic_path(target: str | Path, *, durable: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside ``target``; rename it over ``target`` when the block succeeds.
 
-    Nothing is left behind, and an existing target is untouched, when the block raises.
+    Nothing is left behind, and an existing target is untouched, when the block raises. A process that is killed
+    may leave the temporary file (see :func:`is_leftover`).
+
+    Parameters
+    ----------
+    durable
+        Wait until the content is on the disk, so that a machine that loses power leaves the old file or the new
+        one, and never an empty one. Slow; for small files that a long run goes on from.
 
     Raises
     ------
@@ -47,9 +58,26 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         yield temporary
         with _refusals(target):
             os.chmod(temporary, 0o644)
+            if durable:
+                sync(temporary)
             os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def sync(path: str | Path) -> None:
+    """Wait until the content of a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def is_leftover(path: str | Path, target: str) -> bool:
+    """Whether ``path`` has the name of a temporary file that :func:`atomic_path` makes for ``target``."""
+    name = Path(path).name
+    return name.startswith(f".{target}.") and name.endswith(Path(target).suffix)
 
 
 @contextmanager
@@ -133,17 +161,20 @@ def _check_parent(target: Path) -> None:
 
 
 @contextmanager
-def atomic_open(target: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """Like :func:`open` for writing, but the target appears whole or not at all."""
+def atomic_open(target: str | Path, mode: str = "w", *, durable: bool = False) -> Iterator[IO[Any]]:
+    """Like :func:`open` for writing, but the target appears whole or not at all; ``durable`` as of atomic_path."""
     encoding = None if "b" in mode else "utf-8"
-    with atomic_path(target) as temporary, open(temporary, mode, encoding=encoding) as stream:
+    with (
+        atomic_path(target, durable=durable) as temporary,
+        open(temporary, mode, encoding=encoding) as stream,
+    ):
         yield stream
 
 
-def write_json(target: str | Path, value: Any) -> None:
+def write_json(target: str | Path, value: Any, *, durable: bool = False) -> None:
     """Write ``value`` as indented JSON with sorted keys; NaN and infinity are refused."""
     text = json.dumps(value, indent=2, sort_keys=True, allow_nan=False)
-    with atomic_open(target) as stream:
+    with atomic_open(target, durable=durable) as stream:
         stream.write(text + "\n")
 
 

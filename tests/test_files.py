@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,17 @@ def test_hostile_names_stay_on_one_short_line(capsys: pytest.CaptureFixture[str]
     assert line.endswith(": unsafe\n")
     assert line[:-1].isprintable()
     assert len(line) < 1100
+
+
+def test_a_durable_write_reaches_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = []
+    monkeypatch.setattr(os, "fsync", lambda handle: steps.append("sync"))
+    replace = os.replace
+    monkeypatch.setattr(os, "replace", lambda a, b: (steps.append("rename"), replace(a, b)))
+    write_json(tmp_path / "a.json", 1)
+    assert steps == ["rename"]
+    write_json(tmp_path / "a.json", 2, durable=True)
+    assert steps == ["rename", "sync", "rename"]
+    assert read_json(tmp_path / "a.json") == 2

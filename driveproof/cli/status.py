@@ -76,6 +76,6 @@ def _table(reports: list[RouteReport]) -> Table:
             ", ".join(dict.fromkeys(one.kind.value for one in record.failures)) if record else "",
             "" if seconds is None else f"{seconds:.1f}",
             str(len(report.status.attempts)),
-            report.status.reason,
+            report.reason,
         )
     return table

@@ -10,9 +10,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
-from driveproof.drive.episode import EpisodeTask, Outcome, drive_episode
-from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE
+from driveproof.drive.episode import (
+    EpisodeTask,
+    Outcome,
+    disk_trouble,
+    drive_episode,
+    record_broken,
+)
+from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE, RECORD_FILE
 from driveproof.drive.states import Ending
+from driveproof.evaluation.driving.records import RouteState, read_record
 from driveproof.sim.client import ServerLost, Session, SimulatorUnreachable
 from driveproof.workers import end_with_parent
 
@@ -51,14 +58,20 @@ def attempt(
     stop
         Ends the attempt when it is set.
     patience_s
-        Seconds without a sign of life after which the episode is given up. A tick that hangs is noticed earlier, so
-        it is the policy that does not answer.
+        Seconds without a sign of life, counted from the begin of the attempt, after which the episode is given up. A
+        tick that hangs is noticed earlier, so that it is the policy that does not answer, once the town is there.
+
+    Raises
+    ------
+    CannotWrite
+        If what is known of a policy that hangs cannot be written.
     """
+    began = time.time()
 
     def look() -> None:
         if stop.is_set():
             raise Stopped
-        if _silence(task) > patience_s:
+        if time.time() - max(began, _last_beat(task) or began) > patience_s:
             raise StandsStill
 
     try:
@@ -66,9 +79,7 @@ def attempt(
     except (Stopped, KeyboardInterrupt):
         return Outcome(Ending.INTERRUPTED, "the run was stopped")
     except StandsStill:
-        served = bool(task.plan.policy.served) or "://" in task.plan.policy.spec
-        ending = Ending.MODEL_SERVER if served else Ending.POLICY
-        return Outcome(ending, f"no decision within {patience_s:g} s")
+        return _given_up(task, f"within {patience_s:g} s", time.time() - began)
     except SimulatorUnreachable as error:
         return Outcome(Ending.UNREACHABLE, str(error))
     except ServerLost as error:
@@ -86,18 +97,36 @@ def attempt(
 def _job(session: Session, task: EpisodeTask) -> Outcome:
     """In the child: drive, with everything that is printed in a log, and end with the parent."""
     end_with_parent()
-    log = os.open(task.folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        log = os.open(task.folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    except OSError as error:
+        return Outcome(Ending.DISK, disk_trouble(error))
     os.dup2(log, 1)
     os.dup2(log, 2)
     return drive_episode(session, task)
 
 
-def _silence(task: EpisodeTask) -> float:
-    """Seconds since the last sign of life; 0 before the first."""
+def _given_up(task: EpisodeTask, when: str, system_s: float) -> Outcome:
+    """Whose fault it is that nothing happens any more; a policy's is recorded with what it drove."""
+    if (task.folder / RECORD_FILE).exists():  # it was over, and only the policy did not let go
+        found = read_record(task.folder / RECORD_FILE)
+        broke = found.state is RouteState.FAILED_BY_POLICY
+        return Outcome(Ending.POLICY, found.reason) if broke else Outcome(Ending.COMPLETED)
+    if _last_beat(task) is None:
+        return Outcome(Ending.SIMULATOR, f"the town was not there {when}")
+    if task.plan.policy.served or "://" in task.plan.policy.spec:
+        return Outcome(Ending.MODEL_SERVER, f"no decision {when}")
+    reason = f"no decision {when}"
+    record_broken(task, reason, system_s)
+    return Outcome(Ending.POLICY, reason)
+
+
+def _last_beat(task: EpisodeTask) -> float | None:
+    """When the last sign of life was given, seconds since 1970; None before the first."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         beat = json.loads((task.folder / HEARTBEAT_FILE).read_text(encoding="utf-8"))
-        return time.time() - float(beat["time"])
-    return 0.0
+        return float(beat["time"])
+    return None
 
 
 def _last_words(task: EpisodeTask) -> str:

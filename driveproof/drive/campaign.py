@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import psutil  # type: ignore[import-untyped]
 
-from driveproof.drive.notes import HEARTBEAT_FILE
+from driveproof.drive.notes import HEARTBEAT_FILE, MOTION_FILE, RECORD_FILE
 from driveproof.drive.rundir import ATTEMPT, RunDirectory
 from driveproof.drive.states import RouteStatus
 from driveproof.evaluation.driving.records import read_record
@@ -227,12 +227,16 @@ def _ends(status: RouteStatus) -> int:
 
 
 def _record(folder: Path) -> dict[str, Any]:
-    record = read_record(folder / "record.json").to_json()
+    path = folder / RECORD_FILE
+    if not path.is_file():
+        return {"record": "absent"}
+    record = read_record(path).to_json()
     return {name: value for name, value in record.items() if name not in RELAXED}
 
 
 def _motion(folder: Path) -> bytes:
-    return (folder / "motion.parquet").read_bytes()
+    path = folder / MOTION_FILE  # absent where the policy never came back
+    return path.read_bytes() if path.is_file() else b""
 
 
 def _decisions(folder: Path) -> list[Any]:

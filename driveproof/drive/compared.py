@@ -100,7 +100,7 @@ def _drive(
     if gone:
         first = gone[0]
         raise RoutesLost(
-            f"{len(gone)} routes are lost, the first: {first.status.reason}",
+            f"{len(gone)} routes are lost, the first: {first.reason}",
             field=f"{policy}, route {first.episode.route}",
         )
     return run

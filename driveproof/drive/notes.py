@@ -17,6 +17,9 @@ from driveproof.policy.driving import DriveDecision, DriveObservation
 from driveproof.sim.client import ActorState
 
 DECISIONS_FILE, MOTION_FILE, HEARTBEAT_FILE = "decisions.jsonl", "motion.parquet", "heartbeat.json"
+RECORD_FILE = "record.json"
+SO_FAR_FILE = "so_far.json"
+"""The record as it stood when the policy was asked last: all that is known if it never comes back."""
 LOG_FILE = "log.txt"
 """What the episode's process prints, such as the client library's complaints."""
 BEAT_S = 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from driveproof import __version__
 from driveproof.config.base import Section, Seed
@@ -23,6 +24,13 @@ SCHEMA = 1
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,80}")
 _FREE = ("schema_version", "versions", "policy.spec")
 """What may differ between a run and who goes on with it."""
+
+
+WORLD_HZ = 20.0
+"""Ticks of the world a second, as the leaderboard's."""
+_RATE_SLACK = 1e-4
+_AS_WRITTEN = {"as": "written"}
+"""Validates a run's file: an old run may have any rate, and can still be looked at."""
 
 
 class Record(StrEnum):
@@ -79,7 +87,7 @@ class DriveSettings(Section):
     repeats
         How often each route is driven.
     rate_hz
-        Decisions a second of simulated time.
+        Decisions a second of simulated time; a whole number of ticks lies between two (:func:`whole_rate`).
     latency
         Time for which the world goes on while the policy thinks, see :mod:`driveproof.drive.latency`.
     graph, mode
@@ -101,6 +109,33 @@ class DriveSettings(Section):
     record: Record = Record.DECISIONS
     truth: bool = False
     pictures: Pictures = Pictures()
+
+    @field_validator("rate_hz")
+    @classmethod
+    def _whole(cls, rate_hz: float, info: ValidationInfo) -> float:
+        return rate_hz if info.context == _AS_WRITTEN else whole_rate(rate_hz)
+
+
+def whole_rate(rate_hz: float) -> float:
+    """The rate of exactly the whole number of ticks from one decision to the next that ``rate_hz`` means.
+
+    Moments of decision and the clocks of cameras would drift apart at any other rate. ``6.667`` means 20/3.
+
+    Raises
+    ------
+    BadInput
+        If 20 Hz divided by it is not whole; names the nearest rates that are.
+    """
+    ticks = WORLD_HZ / rate_hz
+    whole = max(round(ticks), 1)
+    if abs(ticks - whole) <= _RATE_SLACK * whole:
+        return WORLD_HZ / whole
+    slower, faster = (WORLD_HZ / count for count in (math.ceil(ticks), max(math.floor(ticks), 1)))
+    raise BadInput(
+        f"{rate_hz:g} decisions a second do not fall on ticks of the world ({WORLD_HZ:g} Hz)",
+        field="--rate",
+        hint=f"the nearest that do are {slower:.6g} and {faster:.6g}",
+    )
 
 
 class Suite(Section):
@@ -227,7 +262,7 @@ def read_plan(path: Path) -> DrivePlan:
     """
     content = read_json(path)
     try:
-        plan = DrivePlan.model_validate(content)
+        plan = DrivePlan.model_validate(content, context=_AS_WRITTEN)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or None

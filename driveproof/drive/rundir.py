@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE
+from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE, RECORD_FILE, SO_FAR_FILE
 from driveproof.drive.plan import DrivePlan, Episode, differences, read_plan
-from driveproof.drive.states import STATE_FILE, RouteStatus, read_status, write_status
+from driveproof.drive.states import STATE_FILE, RouteStatus, look_up, write_status
 from driveproof.errors import UserError
-from driveproof.files import atomic_path, write_json
+from driveproof.files import atomic_path, is_leftover, sha256_file, sync, write_json
 from driveproof.sim.routes import RouteSpec, parse_routes
 
 RUN_FILE, SUITE_FILE = "run.json", "suite.xml"
@@ -54,8 +54,8 @@ class Claim:
 
     @property
     def status(self) -> RouteStatus:
-        """As the file says."""
-        return read_status(self.folder)
+        """As the file says; queued if it is broken."""
+        return look_up(self.folder)
 
     def write(self, status: RouteStatus) -> RouteStatus:
         """Write the state; returns it."""
@@ -72,11 +72,13 @@ class Claim:
     def publish(self) -> None:
         """Move what the attempt has made into the route's folder, in place of what is there."""
         attempt = self.folder / ATTEMPT
-        (attempt / HEARTBEAT_FILE).unlink(missing_ok=True)
+        for passing in (HEARTBEAT_FILE, SO_FAR_FILE):
+            (attempt / passing).unlink(missing_ok=True)
         for old in self.folder.iterdir():
             if old.name not in ("lock", STATE_FILE, ATTEMPT) and not old.name.startswith(CRASH):
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
         for made in sorted(attempt.iterdir()):
+            sync(made)  # before the state says that it is there
             os.replace(made, self.folder / made.name)
         attempt.rmdir()
 
@@ -126,14 +128,11 @@ class RunDirectory:
                     hint="choose a new directory",
                 )
             return run
-        if path.is_dir() and any(
-            item.name not in ("routes", SUITE_FILE) for item in path.iterdir()
-        ):
-            raise UserError("holds something else", path=path, hint="choose a new directory")
+        _clear(path)
         (path / "routes").mkdir(parents=True, exist_ok=True)
-        with atomic_path(path / SUITE_FILE) as temporary:
+        with atomic_path(path / SUITE_FILE, durable=True) as temporary:
             shutil.copyfile(suite, temporary)
-        write_json(path / RUN_FILE, plan.model_dump(mode="json"))
+        write_json(path / RUN_FILE, plan.model_dump(mode="json"), durable=True)
         return cls(path)
 
     def folder(self, episode: Episode) -> Path:
@@ -141,15 +140,34 @@ class RunDirectory:
         return self.path / "routes" / episode.key
 
     def spec(self, route: str) -> RouteSpec:
-        """A route of the suite."""
+        """A route of the suite.
+
+        Raises
+        ------
+        UserError
+            If the copy of the suite is not the one that the run was begun with.
+        """
         if not self._specs:
-            self._specs = {spec.key: spec for spec in parse_routes(self.path / SUITE_FILE)}
+            self._specs = self._read_suite()
+        if route not in self._specs:
+            raise UserError(f"has no route {route}", path=self.path / SUITE_FILE)
         return self._specs[route]
+
+    def _read_suite(self) -> dict[str, RouteSpec]:
+        path, suite = self.path / SUITE_FILE, self.plan.suite
+        routes = parse_routes(path)  # says what is wrong with a file that is absent or none
+        if sha256_file(path) != suite.sha256:
+            raise UserError(
+                "is not the suite that the run was begun with",
+                path=path,
+                hint=f"put {suite.name} back, or begin a new run",
+            )
+        return {spec.key: spec for spec in routes}
 
     def statuses(self) -> Iterator[tuple[Episode, RouteStatus]]:
         """Every episode with its state, in the order of the plan."""
         for episode in self.plan.episodes:
-            yield episode, read_status(self.folder(episode))
+            yield episode, look_up(self.folder(episode))
 
     def claim(self, episode: Episode) -> Claim | None:
         """The right to drive an episode; None if somebody else has it.
@@ -183,10 +201,11 @@ class RunDirectory:
         return None
 
     def requeue(self) -> int:
-        """Put lost routes back into the queue, with the whole budget; how many."""
+        """Put lost routes, and those without a record, back into the queue with the whole budget; how many."""
         count = 0
         for episode, status in self.statuses():
-            claim = self.claim(episode) if status.state.ended and not status.state.scored else None
+            scored = status.state.scored and (self.folder(episode) / RECORD_FILE).is_file()
+            claim = self.claim(episode) if status.state.ended and not scored else None
             if claim is not None:
                 with claim:
                     claim.write(claim.status.queued_again())
@@ -207,3 +226,21 @@ class RunDirectory:
             return True
         claim.release()
         return False
+
+
+def _clear(path: Path) -> None:
+    """Make sure that a directory holds nothing but what a run that was killed at its begin may have left.
+
+    Raises
+    ------
+    UserError
+        If it holds something else; nothing is touched then.
+    """
+    if not path.is_dir():
+        return
+    found = [item for item in path.iterdir() if item.name not in ("routes", SUITE_FILE)]
+    ours = [item for item in found if any(is_leftover(item, n) for n in (RUN_FILE, SUITE_FILE))]
+    if len(ours) < len(found):
+        raise UserError("holds something else", path=path, hint="choose a new directory")
+    for item in ours:
+        item.unlink()

@@ -16,7 +16,7 @@ from driveproof.drive.models import ModelServer
 from driveproof.drive.rundir import Claim, RunDirectory
 from driveproof.drive.simulators import HANG_S, Address, open_simulator
 from driveproof.drive.states import Ending, RouteStatus, verdict
-from driveproof.errors import Unreachable
+from driveproof.errors import Unreachable, UserError
 from driveproof.evaluation.driving.records import RouteState
 from driveproof.sim.client import SimulatorUnreachable
 from driveproof.sim.client.isolated import preload
@@ -85,6 +85,8 @@ class Worker:
         ------
         SimulatorUnreachable
             If the simulator cannot be reached however often it is tried.
+        UserError
+            If files cannot be written: every other route would fail likewise.
         """
         while not self._stop.is_set():
             claim = self._run.claim_next()
@@ -114,6 +116,10 @@ class Worker:
         else:
             claim.discard(len(status.attempts))
         status = self._note(claim, status)
+        if outcome.ending is Ending.DISK:
+            raise UserError(
+                outcome.reason, hint="the route stays queued; begin the run again to go on"
+            )
         self._pause(outcome, status)
         return status
 
@@ -159,6 +165,8 @@ def drive(
     ------
     SimulatorUnreachable
         If routes are left because simulators could not be reached; those that could have driven what they could.
+    UserError
+        If files cannot be written; the routes under way stay queued.
     """
     preload("driveproof.drive.attempt")
     stop = threading.Event()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -78,6 +79,8 @@ class Seat:
     witness: Witness | None = None
     alive: Callable[[], bool] = lambda: True
     driver: PolicyDriver | None = None
+    before: Callable[[], None] = lambda: None
+    """Called before the policy is asked: it may never come back."""
 
     @property
     def name(self) -> str:
@@ -95,6 +98,14 @@ class Seat:
     def pedals(self) -> Pedals | None:
         """What the ego was told last."""
         return None if self.driver is None else self.driver.pedals
+
+    def close(self) -> None:
+        """Tell the policy that its episode is over; what it makes of that is no failure of the episode."""
+        for name in ("end", "close"):
+            leave = getattr(self.policy, name, None)
+            if callable(leave):
+                with suppress(Exception):  # the user's own code
+                    leave()
 
 
 class PolicyDriver:
@@ -141,9 +152,9 @@ class PolicyDriver:
         return self.pedals
 
     def _open_eyes(self) -> Eyes:
-        policy = self._seat.policy
-        mounts = mounts_of(policy.views, self._seat.settings.pictures)
-        return Eyes(self._session, self._ego, mounts, self._period, policy.history)
+        policy, sizes = self._seat.policy, self._seat.settings.pictures
+        mounts, history = guarded(lambda: (mounts_of(policy.views, sizes), int(policy.history)))
+        return Eyes(self._session, self._ego, mounts, self._period, history)
 
     def _at_slot(
         self, state: WorldState, me: Ego, pictures: Mapping[str, Sequence[Pixels]]
@@ -154,12 +165,16 @@ class PolicyDriver:
         seen, witness = self._navigator.observation(pictures), self._seat.witness
         if witness is not None:
             witness.at_decision()
+        self._seat.before()
         decision = guarded(lambda: self._seat.policy.decide(seen))
         self._check(decision)
         noted = witness if self._seat.settings.truth else None
         truth = None if noted is None else noted.truth(decision)
         late = self._latency.of(decision)
-        self._seat.log.add(seen, decision, seen.time_s + late, truth)
+        try:
+            self._seat.log.add(seen, decision, seen.time_s + late, truth)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise PolicyBroke(f"its decision cannot be written: {error}"[:300]) from error
         if late > 0.0:
             self._coming = state.time + late, decision
         else:
@@ -201,6 +216,8 @@ def guarded(call: Callable[[], Any]) -> Any:
     except PrivilegedFailed as error:
         if isinstance(error.__cause__, ServerLost):
             raise error.__cause__ from None
+        raise
+    except ServerLost:  # a policy that looks at the simulator's state
         raise
     except Unreachable as error:
         raise ModelLost(str(error)) from error
@@ -257,6 +274,9 @@ class ExpertSeat:
     def pedals(self) -> Pedals | None:
         """What the ego was told last."""
         return None if self.driver is None else self.driver.pedals
+
+    def close(self) -> None:
+        """Nothing has to be told to the expert."""
 
 
 @dataclass

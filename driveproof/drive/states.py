@@ -30,6 +30,8 @@ class Ending(StrEnum):
     """The simulator cannot set the route up, however often it is asked."""
     MODEL_SERVER = "model_server"
     """Whoever serves the policy's model did not answer."""
+    DISK = "disk"
+    """Its files cannot be written or read; nobody's fault, and the run stops."""
     INTERRUPTED = "interrupted"
     """The run was stopped, or its process died; this is nobody's fault."""
 
@@ -107,6 +109,8 @@ def verdict(status: RouteStatus, budget: int) -> RouteStatus:
             return status.settled(RouteState.FAILED_BY_POLICY, last.reason)
         case Ending.ROUTE:
             return status.settled(RouteState.FAILED_BY_SIMULATOR, last.reason)
+        case Ending.DISK:
+            return status.settled(RouteState.QUEUED, last.reason)
         case Ending.MODEL_SERVER if status.crashes(Ending.MODEL_SERVER) >= budget:
             return status.settled(RouteState.FAILED_BY_MODEL_SERVER, last.reason)
         case Ending.SIMULATOR if status.crashes(Ending.SIMULATOR) >= budget:
@@ -134,6 +138,17 @@ def read_status(folder: Path) -> RouteStatus:
         raise BadInput(f"not a route's state: {error.errors()[0]['msg']}", path=path) from None
 
 
+def look_up(folder: Path) -> RouteStatus:
+    """As :func:`read_status`; a route whose file is no state is queued with that as its reason.
+
+    One broken file is one route's problem: it is driven again, and the others are not held up.
+    """
+    try:
+        return read_status(folder)
+    except BadInput as error:
+        return RouteStatus(reason=f"driven again: {error}"[:500])
+
+
 def write_status(folder: Path, status: RouteStatus) -> None:
-    """Write the state, whole or not at all."""
-    write_json(folder / STATE_FILE, status.model_dump(mode="json"))
+    """Write the state, whole or not at all, also if the machine loses power."""
+    write_json(folder / STATE_FILE, status.model_dump(mode="json"), durable=True)

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from driveproof.drive.episode import RECORD_FILE
-from driveproof.drive.notes import HEARTBEAT_FILE
+from driveproof.drive.notes import HEARTBEAT_FILE, RECORD_FILE
 from driveproof.drive.plan import Episode
 from driveproof.drive.rundir import ATTEMPT, RunDirectory
 from driveproof.drive.states import RouteStatus
+from driveproof.errors import BadInput
 from driveproof.evaluation.driving.records import RouteRecord, RouteState, read_record
 from driveproof.evaluation.driving.route_score import Variant
 from driveproof.evaluation.driving.runs import read_run
@@ -35,6 +35,8 @@ class RouteReport:
         Of the attempt that goes on: seconds since, simulated seconds, completion, decisions.
     record
         What came of it; None if there is none.
+    trouble
+        Why the record of a route that ended cannot be had; "" if nothing is wrong.
     """
 
     episode: Episode
@@ -42,6 +44,14 @@ class RouteReport:
     alive: bool = False
     heartbeat: dict[str, Any] | None = None
     record: RouteRecord | None = None
+    trouble: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why it is not as it should be, all of it in one line; "" if all is well."""
+        skipped = {} if self.record is None else self.record.skipped
+        unstaged = [f"not staged: {name}: {why}" for name, why in skipped.items()]
+        return "; ".join(text for text in (self.status.reason, self.trouble, *unstaged) if text)
 
     @property
     def state(self) -> RouteState:
@@ -56,7 +66,7 @@ class RouteReport:
             "route": self.episode.route,
             "repeat": self.episode.repeat,
             "state": self.state.value,
-            "reason": self.status.reason,
+            "reason": self.reason,
             "attempts": [one.model_dump(mode="json") for one in self.status.attempts],
         }
         if self.heartbeat is not None:
@@ -68,6 +78,8 @@ class RouteReport:
                 "completion": record.completion,
                 "infractions": [one.kind.value for one in record.failures],
                 "game_s": record.game_s,
+                "performed": None if record.performed is None else list(record.performed),
+                "skipped": dict(record.skipped),
             }
         return row
 
@@ -84,8 +96,8 @@ def totals(reports: list[RouteReport]) -> dict[str, int]:
 
 
 def lost(reports: list[RouteReport]) -> list[RouteReport]:
-    """Routes that ended without saying anything about the policy."""
-    return [report for report in reports if report.state.ended and not report.state.scored]
+    """Routes that ended without saying anything about the policy, or whose record is gone."""
+    return [one for one in reports if one.state.ended and one.record is None]
 
 
 def scores_of(run: RunDirectory) -> dict[str, Any] | None:
@@ -118,10 +130,12 @@ def _report(run: RunDirectory, episode: Episode, status: RouteStatus) -> RouteRe
     folder = run.folder(episode)
     if status.state is RouteState.RUNNING and run.claimed(episode):
         return RouteReport(episode, status, alive=True, heartbeat=_heartbeat(folder))
-    record = None
-    if status.state.scored:
-        record = read_record(folder / RECORD_FILE)
-    return RouteReport(episode, status, record=record)
+    if not status.state.scored:
+        return RouteReport(episode, status)
+    try:
+        return RouteReport(episode, status, record=read_record(folder / RECORD_FILE))
+    except BadInput as error:
+        return RouteReport(episode, status, trouble=f"no record, --retry drives it again: {error}")
 
 
 def _heartbeat(folder: Path) -> dict[str, Any] | None:

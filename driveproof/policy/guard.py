@@ -8,6 +8,7 @@ from typing import Any
 
 from driveproof.errors import Unreachable
 from driveproof.policy.driving import DriveDecision, DriveObservation, DrivingPolicy
+from driveproof.policy.wire.translate import decision_from_wire, decision_to_wire
 
 
 class Guarded:
@@ -59,8 +60,26 @@ class Guarded:
             return replace(_error(error), latency_s=time.monotonic() - start)
         if not isinstance(decision, DriveDecision):
             return DriveDecision(error=f"decide gave a {type(decision).__name__}, no DriveDecision")
+        try:  # as over the wire: plain values, or a reason
+            decision = decision_from_wire(decision_to_wire(decision))
+        except Exception as error:  # whatever stands in place of keys, pedals, trace or counts
+            taken = time.monotonic() - start
+            return DriveDecision(error=f"no decision: {_error(error).error}"[:300], latency_s=taken)
         taken = decision.latency_s or time.monotonic() - start
         return replace(decision, latency_s=taken)
+
+    def end(self) -> None:
+        """The episode is over: the policy's ``end``, if it has one."""
+        self._leave("end")
+
+    def close(self) -> None:
+        """Nothing more is asked: the policy's ``close``, if it has one."""
+        self._leave("close")
+
+    def _leave(self, name: str) -> None:
+        leave = getattr(self._policy, name, None)
+        if callable(leave):
+            leave()
 
 
 def _error(error: Exception) -> DriveDecision:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +32,12 @@ def straight(key: str, length: float = 24.0) -> RouteSpec:
     arcs = np.arange(1.0, 1.0 + length, 2.0)
     heights = np.interp(arcs, run.line.arc, run.z)
     return RouteSpec(key, TOWN, np.column_stack([run.line.at(arcs), heights]))
+
+
+@pytest.fixture(scope="session")
+def straight_road() -> Callable[..., RouteSpec]:
+    """Makes straight routes: of a key that decides the place, and a length (24 m)."""
+    return straight
 
 
 @pytest.fixture(scope="session")

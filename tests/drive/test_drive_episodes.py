@@ -6,6 +6,7 @@ import itertools
 import json
 import tarfile
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from driveproof.drive.states import Ending
 from driveproof.evaluation.driving.motion import read_motion
 from driveproof.evaluation.driving.records import RouteState, read_record
 from driveproof.policy.driving import DriveObservation
+from driveproof.sim.criteria import InfractionKind
+from driveproof.sim.routes import Place, ScenarioSpec, write_routes
 
 
 def drive_one(embedded, run: RunDirectory, route: str = "1", patience_s: float = 300.0):
@@ -154,9 +157,92 @@ def test_a_policy_that_no_longer_decides_has_failed_and_keeps_what_it_drove(
 
 def test_a_policy_that_does_not_come_back_is_given_up(embedded, plain_suite, tmp_path) -> None:
     run = begin_run(tmp_path / "run", plain_suite, told("hang"), DriveSettings())
-    outcome, _ = drive_one(embedded, run, patience_s=3.0)
+    outcome, folder = drive_one(embedded, run, patience_s=20.0)
     assert outcome.ending is Ending.POLICY
-    assert "no decision within 3 s" in outcome.reason
+    assert "no decision within 20 s" in outcome.reason
+    assert len(lines(folder / "decisions.jsonl")) == 2
+    record = read_record(folder / "record.json")
+    assert (record.state, record.reason) == (RouteState.FAILED_BY_POLICY, outcome.reason)
+    assert record.game_s == pytest.approx(1.05), "as of the third decision"
+    assert 0.0 < record.completion < 1.0
+    assert record.motion is None
+
+
+def test_a_policy_that_cannot_be_made_any_more_has_failed(embedded, plain_suite, tmp_path) -> None:
+    run = begin_run(tmp_path / "run", plain_suite, told("gone", tmp_path), DriveSettings())
+    (tmp_path / "gone").touch()
+    outcome, folder = drive_one(embedded, run)
+    assert outcome.ending is Ending.POLICY, outcome
+    assert "weights" in outcome.reason
+    record = read_record(folder / "record.json")
+    assert (record.state, record.completion) == (RouteState.FAILED_BY_POLICY, 0.0)
+    assert record.length_m == pytest.approx(22.0, abs=0.5)
+
+
+def test_what_a_policy_thinks_wrongly_costs_it_a_decision(embedded, plain_suite, tmp_path) -> None:
+    run = begin_run(tmp_path / "run", plain_suite, told("notes", tmp_path), DriveSettings())
+    outcome, folder = drive_one(embedded, run)
+    assert outcome.ending is Ending.COMPLETED, outcome
+    rows = lines(folder / "decisions.jsonl")
+    assert rows[0]["trace"] == {"steps": ["look", 7]}
+    assert "float32" in rows[2]["error"]
+    assert (tmp_path / "ended").read_text() == "1_rep0", "it is told that the episode is over"
+
+
+@pytest.mark.parametrize(("rate", "ticks"), [(20 / 3, 3), (20 / 7, 7)])
+@pytest.mark.slow
+def test_any_whole_number_of_ticks_lies_between_two_decisions(
+    embedded, plain_suite, tmp_path, rate, ticks
+) -> None:
+    settings = DriveSettings(rate_hz=rate)
+    run = begin_run(tmp_path / "run", plain_suite, told("camera", tmp_path), settings)
+    outcome, _ = drive_one(embedded, run)
+    assert outcome.ending is Ending.COMPLETED, outcome
+    seen = lines(tmp_path / "seen.jsonl")
+    assert [row["frame"] for row in seen] == [1 + ticks * n for n in range(len(seen))]
+
+
+@pytest.mark.slow
+def test_a_slow_policy_has_the_peers_time_and_a_scenario_not_reached_is_not_late(
+    embedded, straight_road, tmp_path
+) -> None:
+    spec = straight_road("7", 112.0)
+    far = ScenarioSpec("Far_1", "ControlLoss", "ControlLoss", Place(*spec.positions[-3], 0.0), {})
+    write_routes([replace(spec, scenarios=(far,))], tmp_path / "slow.xml")
+    settings = DriveSettings(record=Record.NONE)
+    run = begin_run(tmp_path / "run", tmp_path / "slow.xml", "constant_velocity:0.3", settings)
+    outcome, folder = drive_one(embedded, run, "7")
+    assert outcome.ending is Ending.COMPLETED, outcome
+    record = read_record(folder / "record.json")
+    assert [one.kind for one in record.failures] == [InfractionKind.ROUTE_TIMEOUT]
+    assert record.game_s == pytest.approx(200.0, abs=0.1), "4000 ticks"
+    assert record.status == "Failed - Agent timed out"
+    assert (record.performed, record.skipped) == ((), {}), "neither performed nor impossible"
+
+
+def test_an_empty_road_in_place_of_a_scenario_says_nothing_about_a_policy(
+    embedded, straight_road, tmp_path
+) -> None:
+    spec = straight_road("7")
+    here = Place(*spec.positions[3], 0.0)
+    unwritten = ScenarioSpec("CutIn_1", "CutIn", "CutIn", here, {})
+    brake = ScenarioSpec("ControlLoss_1", "ControlLoss", "ControlLoss", here, {})
+    write_routes(
+        [
+            replace(spec, scenarios=(unwritten,)),
+            replace(spec, key="8", scenarios=(unwritten, brake)),
+        ],
+        tmp_path / "empty.xml",
+    )
+    run = begin_run(tmp_path / "run", tmp_path / "empty.xml", "random", DriveSettings())
+    outcome, folder = drive_one(embedded, run, "7")
+    assert outcome.ending is Ending.ROUTE, outcome
+    assert "CutIn_1: CutIn is not written" in outcome.reason
+    assert not (folder / "record.json").exists()
+    outcome, folder = drive_one(embedded, run, "8")
+    assert outcome.ending in (Ending.COMPLETED, Ending.POLICY), outcome
+    record = read_record(folder / "record.json")
+    assert record.skipped == {"CutIn_1": "CutIn is not written"}
 
 
 def test_a_policy_that_takes_its_process_along_is_a_crash(embedded, plain_suite, tmp_path) -> None:

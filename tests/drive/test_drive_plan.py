@@ -46,6 +46,36 @@ def test_a_seed_depends_on_run_route_and_repeat_and_on_nothing_else(plain_suite)
     assert episode_seed(3, "2", 0) != episode_seed(4, "2", 0)
 
 
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [(2.0, 2.0), (0.1, 0.1), (20.0, 20.0), (6.667, 20 / 3), (6.66667, 20 / 3), (1 / 3, 1 / 3)],
+)
+def test_a_rate_means_a_whole_number_of_ticks(asked, meant) -> None:
+    settings = DriveSettings(rate_hz=asked)
+    assert settings.rate_hz == pytest.approx(meant, rel=1e-12)
+    ticks = 20.0 / settings.rate_hz
+    assert ticks == pytest.approx(round(ticks), abs=1e-9)
+    assert DriveSettings(rate_hz=settings.rate_hz) == settings
+
+
+@pytest.mark.parametrize(
+    ("rate", "nearest"),
+    [(3.0, "2.85714 and 3.33333"), (15.0, "10 and 20"), (0.3, "0.298507 and 0.30303")],
+)
+def test_a_rate_between_ticks_is_refused_with_the_nearest_ones(rate, nearest) -> None:
+    with pytest.raises(BadInput, match=f"--rate.*{nearest}"):
+        DriveSettings(rate_hz=rate)
+    for word in nearest.split(" and "):
+        DriveSettings(rate_hz=float(word))
+
+
+def test_an_old_run_of_any_rate_can_be_looked_at(plain_suite, tmp_path) -> None:
+    content = plan_of(plain_suite).model_dump(mode="json")
+    content["settings"]["rate_hz"] = 3.0
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    assert read_plan(tmp_path / "run.json").settings.rate_hz == 3.0
+
+
 def test_a_plan_survives_its_file(plain_suite, tmp_path) -> None:
     plan = plan_of(plain_suite, DriveSettings(rate_hz=4.0, truth=True))
     (tmp_path / "run.json").write_text(json.dumps(plan.model_dump(mode="json")))

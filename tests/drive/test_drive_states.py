@@ -14,9 +14,10 @@ from driveproof.drive.begin import begin_run
 from driveproof.drive.plan import DriveSettings
 from driveproof.drive.rundir import RunDirectory
 from driveproof.drive.states import Ending, RouteStatus, read_status, verdict
-from driveproof.drive.status import look_at, lost, totals
-from driveproof.errors import BadInput
-from driveproof.evaluation.driving.records import RouteState
+from driveproof.drive.status import look_at, lost, scores_of, totals
+from driveproof.errors import BadInput, UserError
+from driveproof.evaluation.driving.records import RouteRecord, RouteState, Status, write_record
+from driveproof.evaluation.driving.runs import read_run
 
 ENDED = {
     RouteState.COMPLETED: {Ending.COMPLETED},
@@ -77,6 +78,85 @@ def test_a_broken_state_names_its_file(tmp_path) -> None:
     (tmp_path / "state.json").write_text('{"state": "flying"}')
     with pytest.raises(BadInput, match=r"state\.json"):
         read_status(tmp_path)
+
+
+def test_one_broken_state_is_one_routes_problem(run) -> None:
+    folder = run.folder(run.plan.episodes[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "state.json").write_text("")
+    first, *others = look_at(run)
+    assert first.state is RouteState.QUEUED
+    assert "state.json" in first.reason
+    assert [one.reason for one in others] == ["", ""]
+    claim = run.claim_next()
+    assert claim.episode.route == "1"
+    assert claim.write(claim.status.begun(0.0, "me")).reason == ""
+
+
+def test_a_record_that_is_gone_is_said_and_can_be_driven_again(run) -> None:
+    with run.claim_next() as claim:
+        ended = claim.status.begun(0.0, "me").ended(1.0, Ending.POLICY, "no decision")
+        claim.write(verdict(ended, 3))
+    first = look_at(run)[0]
+    assert first.state is RouteState.FAILED_BY_POLICY
+    assert first.record is None
+    assert "record.json: no such file" in first.reason
+    assert first.to_json()["reason"] == first.reason
+    assert lost(look_at(run)) == [first]
+    assert scores_of(run) is None
+    (loss, *_) = read_run(run.path).losses
+    assert loss.reason == "no record.json: no decision"
+    assert run.requeue() == 1
+    assert look_at(run)[0].state is RouteState.QUEUED
+
+
+def test_what_could_not_be_staged_is_said_with_the_route(run) -> None:
+    with run.claim_next() as claim:
+        ended = claim.status.begun(0.0, "me").ended(1.0, Ending.COMPLETED, "")
+        claim.write(verdict(ended, 3))
+        folder = claim.folder
+        episode = claim.episode
+    done = RouteRecord(
+        *(episode.route, 0, 0, ("CutIn", "ControlLoss"), "Town02", ""),
+        *(RouteState.COMPLETED, Status.PERFECT, 1.0, (), 22.0, 5.0, 1.0, ()),
+        performed=("B_1",),
+        skipped={"A_1": "no room"},
+    )
+    write_record(folder / "record.json", done)
+    first = look_at(run)[0]
+    assert first.reason == "not staged: A_1: no room"
+    row = first.to_json()
+    assert (row["performed"], row["skipped"]) == (["B_1"], {"A_1": "no room"})
+
+
+def test_a_kill_at_the_begin_of_a_run_does_not_refuse_its_directory(plain_suite, tmp_path) -> None:
+    out = tmp_path / "run"
+    (out / "routes").mkdir(parents=True)
+    for name in (".run.json.a1b2.json", ".suite.xml.c3.xml"):
+        (out / name).touch()
+    begin_run(out, plain_suite, "random", DriveSettings())
+    assert sorted(item.name for item in out.iterdir()) == ["routes", "run.json", "suite.xml"]
+
+
+@pytest.mark.parametrize("name", [".hidden", ".run.json", ".run.json.a1b2.txt", "run.json.a.json"])
+def test_what_is_not_ours_is_left_alone(plain_suite, tmp_path, name) -> None:
+    (tmp_path / ".suite.xml.c3.xml").touch()
+    (tmp_path / name).touch()
+    with pytest.raises(UserError, match="something else"):
+        begin_run(tmp_path, plain_suite, "random", DriveSettings())
+    assert {item.name for item in tmp_path.iterdir()} == {".suite.xml.c3.xml", name}
+
+
+def test_a_suite_that_was_changed_is_refused_and_a_route_without_it(run) -> None:
+    with pytest.raises(UserError, match="has no route 99"):
+        run.spec("99")
+    path = run.path / "suite.xml"
+    path.write_text(path.read_text().replace('id="2"', 'id="22"'))
+    with pytest.raises(UserError, match="not the suite that the run was begun with"):
+        RunDirectory(run.path).spec("1")
+    path.unlink()
+    with pytest.raises(UserError, match=r"suite\.xml"):
+        RunDirectory(run.path).spec("1")
 
 
 @pytest.fixture

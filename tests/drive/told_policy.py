@@ -8,12 +8,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from driveproof.policy.driving import DriveDecision, DriveObservation
 from driveproof.questions import parse_keys
 
 
 class Told:
-    """``#WORDS:FOLDER``: words are ``go``, ``err``, ``raise``, ``die``, ``hang``, ``camera``, ``history``."""
+    """``#WORDS:FOLDER``: words are ``go``, ``err``, ``raise``, ``die``, ``hang``, ``camera``, ``history``.
+
+    ``gone`` fails to be made once the folder has a file ``gone``, ``notes`` thinks nonsense.
+    """
 
     def __init__(self, argument: str = "go:") -> None:
         words, _, folder = argument.partition(":")
@@ -23,6 +28,13 @@ class Told:
         self.views = ("CAM_FRONT",) if "camera" in self._words else ()
         self.history = 2 if "history" in self._words else 1
         self._count = 0
+        if "gone" in self._words and self._folder and (self._folder / "gone").exists():
+            raise FileNotFoundError("weights")
+
+    def end(self) -> None:
+        if self._folder is not None:
+            (self._folder / "ended").write_text(self._episode)
+        raise RuntimeError("would rather go on")
 
     def identity(self) -> dict[str, Any]:
         return {"kind": "told", "words": self._words}
@@ -37,7 +49,10 @@ class Told:
             self._misbehave()
         if "err" in self._words and self._count % 2 == 0:
             return DriveDecision(error="no idea")
-        return DriveDecision(parse_keys("FOLLOW_LANE, ACCELERATE"), latency_s=0.01)
+        trace = {"steps": ["look", 7], "why": np.float32(0.5)} if "notes" in self._words else None
+        if trace and self._count < 3:
+            trace.pop("why")
+        return DriveDecision(parse_keys("FOLLOW_LANE, ACCELERATE"), trace=trace, latency_s=0.01)
 
     def _misbehave(self) -> None:
         if "raise" in self._words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -100,6 +100,9 @@ class RouteRecord:
         Of the episode.
     reason
         Why it did not end of its own; "" if it did.
+    performed, skipped
+        Names of the scenarios that began, and of those that could not be staged with the reason; a scenario in
+        neither was not reached. None and empty in records that do not say.
     first_junction
         Metres along the route at which its first junction begins and ends; None if there is none or nobody
         looked. Bench2Drive counts a failed route for Traffic_Signs once that junction is passed.
@@ -128,6 +131,8 @@ class RouteRecord:
     seed: int = 0
     reason: str = ""
     first_junction: tuple[float, float] | None = None
+    performed: tuple[str, ...] | None = None
+    skipped: Mapping[str, str] = field(default_factory=dict)
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", allow_inf_nan=True)
 

@@ -109,7 +109,7 @@ def _drive(run: Path, route: str, repeat: int) -> RouteRecord | Loss:
     folder = route_folder(run, route, repeat)
     state, reason = _state(folder / "state.json")
     if not (state.ended and (folder / "record.json").is_file()):
-        return Loss(route, repeat, state, reason)
+        return Loss(route, repeat, state, f"no record.json: {reason}" if state.scored else reason)
     record = read_record(folder / "record.json")
     if record.key != (route, repeat):
         raise BadInput(
@@ -127,12 +127,14 @@ def _drive(run: Path, route: str, repeat: int) -> RouteRecord | Loss:
 def _state(path: Path) -> tuple[RouteState, str]:
     if not path.exists():
         return RouteState.QUEUED, "not begun"
-    content: Any = read_json(path)
     try:
+        content: Any = read_json(path)
         state = RouteState(content["state"])
         reason = str(content.get("reason") or "")
+    except BadInput as error:  # one broken file is one route's problem, which is driven again
+        return RouteState.QUEUED, str(error)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise BadInput("not a route's state", path=path) from None
+        return RouteState.QUEUED, f"{path}: not a route's state"
     plain = {RouteState.QUEUED: "waits", RouteState.RUNNING: "goes on"}
     return state, reason or plain.get(state, "no reason was noted")
 

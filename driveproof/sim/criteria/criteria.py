@@ -132,6 +132,11 @@ class Criteria:
         return list(self._pace.shares)
 
     @property
+    def timed_out(self) -> bool:
+        """Whether the route took too long."""
+        return any(one.kind is InfractionKind.ROUTE_TIMEOUT for one in self._found)
+
+    @property
     def ended(self) -> bool:
         """Whether the route is completed, or something happened that ends a drive."""
         return self.completion >= 1.0 or any(one.kind in ENDING for one in self._found)

@@ -114,6 +114,16 @@ class Scenario(ABC):
         """What happens from the trigger on: a generator that yields once a tick."""
 
     @property
+    def began(self) -> bool:
+        """Whether the ego has come to the trigger."""
+        return self._story is not None
+
+    @property
+    def overdue(self) -> bool:
+        """Whether it is a scenario's timeout if time is over now."""
+        return not self.done
+
+    @property
     def actors(self) -> dict[str, list[int]]:
         """All actors of the scenario by their roles, in the order in which they came."""
         return self.context.cast.roles

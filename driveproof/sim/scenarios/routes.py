@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from driveproof.errors import BadInput
 from driveproof.geometry.arrays import Float
 from driveproof.maps import Route
 from driveproof.sim.client import Session, SpawnBlocked, WorldState
@@ -26,7 +27,9 @@ AHEAD_M = 90.0
 GONE_M = 80.0
 """Metres behind the ego at which the actors of a scenario that is over leave."""
 SECONDS_A_METRE, LEAST_S = 0.8, 120.0
-"""Time that a route may take."""
+"""Time that a route may take, where nobody says otherwise."""
+NOT_STAGED = (NoPlace, SpawnBlocked, BadInput)
+"""No place, no room, or parameters or blueprints that are none: what makes a scenario impossible on a route."""
 
 
 @dataclass
@@ -43,6 +46,8 @@ class RouteShow:
         Scenarios that were not performed, with the reason.
     limit_s
         Seconds that the whole route may take.
+
+    A scenario that could not be staged is ``skipped``; one whose place the ego did not reach is still ``waiting``.
     """
 
     stage: Stage
@@ -56,15 +61,24 @@ class RouteShow:
     _near: float | None = None
 
     @classmethod
-    def of(cls, stage: Stage, route: Route, spec: RouteSpec, seed: int) -> RouteShow:
+    def of(
+        cls,
+        stage: Stage,
+        route: Route,
+        spec: RouteSpec,
+        seed: int,
+        limit_s: float | None = None,
+    ) -> RouteShow:
         """The scenarios of a route file's route in the order of the way.
 
         Those near the ego are set up at once, before it drives: one may move it, as into a parking place.
+        Without ``limit_s`` the route may take 120 s, or 0.8 s a metre if that is more.
         """
         arcs = [float(route.line.project([s.trigger.x, s.trigger.y])[0]) for s in spec.scenarios]
         order = np.argsort(arcs, kind="stable").tolist()
         waiting = [(arcs[i], spec.scenarios[i]) for i in order]
-        limit = max(LEAST_S, SECONDS_A_METRE * route.length)
+        by_length = max(LEAST_S, SECONDS_A_METRE * route.length)
+        limit = by_length if limit_s is None else limit_s
         show = cls(stage, stage.roads.route_path(route), waiting, limit, seed)
         show.step(stage.session.state)
         return show
@@ -73,6 +87,23 @@ class RouteShow:
     def done(self) -> bool:
         """Whether every scenario has been told."""
         return not self.waiting and all(scenario.done for scenario in self.playing.values())
+
+    @property
+    def overdue(self) -> bool:
+        """Whether a scenario has begun and is not over; one that the ego did not reach cannot be late."""
+        return any(one.began and not one.done for one in self.playing.values())
+
+    @property
+    def performed(self) -> tuple[str, ...]:
+        """Names of the scenarios that have begun."""
+        return tuple(name for name, scenario in self.playing.items() if scenario.began)
+
+    @property
+    def unstaged(self) -> str:
+        """Why none of the route's scenarios could be staged; "" if one could, may still be, or there is none."""
+        if self.waiting or self.playing:
+            return ""
+        return "; ".join(f"{name}: {reason}" for name, reason in self.skipped.items())
 
     @property
     def actors(self) -> dict[str, list[int]]:
@@ -103,7 +134,7 @@ class RouteShow:
                 scenario.context.free_lights()
             try:
                 controls |= scenario.step(state)
-            except (NoPlace, SpawnBlocked) as error:
+            except NOT_STAGED as error:
                 self._skip(name, scenario, error)
         return controls
 
@@ -139,7 +170,7 @@ class RouteShow:
         context.see(stage.session.state)
         try:
             scenario.setup(context)
-        except (NoPlace, SpawnBlocked) as error:
+        except NOT_STAGED as error:
             self._skip(spec.name, scenario, error)
             return
         self.playing[spec.name] = scenario
@@ -175,10 +206,13 @@ def story_of(spec: RouteSpec) -> str:
     return types.pop() if len(types) == 1 else ""
 
 
-def start_route(stage: Stage, spec: RouteSpec) -> Route:
+def start_route(
+    stage: Stage, spec: RouteSpec, timeout_s: Callable[[Route], float] | None = None
+) -> Route:
     """Put the ego at the begin of a route, in its first weather; the dense way.
 
-    The session must be in the route's town.
+    The session must be in the route's town. ``timeout_s`` says after how many seconds the route is a
+    ``route_timeout`` (as :class:`Criteria` if None).
 
     Raises
     ------
@@ -194,7 +228,8 @@ def start_route(stage: Stage, spec: RouteSpec) -> Route:
         stage.session.set_weather(weather)
     x, y = route.line.points[0]
     pose: Float = np.array([x, y, float(route.line.heading(0.0))])
-    stage.enter(route, pose, 0.0)
+    limit = None if timeout_s is None else timeout_s(route)
+    stage.enter(route, pose, 0.0, route_timeout_s=limit)
     return route
 
 

@@ -70,6 +70,10 @@ class Show(Protocol):
         """Whether everything has been told."""
 
     @property
+    def overdue(self) -> bool:
+        """Whether it is a scenario's timeout if time is over now."""
+
+    @property
     def limit_s(self) -> float:
         """Seconds after which it is over."""
 
@@ -127,10 +131,17 @@ class Stage:
         self.ego_id = -1
         self.seconds = 0.0
 
-    def enter(self, route: Route, pose: Float, speed: float, cruise: float = 8.0) -> None:
+    def enter(
+        self,
+        route: Route,
+        pose: Float,
+        speed: float,
+        cruise: float = 8.0,
+        route_timeout_s: float | None = None,
+    ) -> None:
         """Put the ego at a pose ``[3]`` of a route, with a speed, and a driver into it.
 
-        ``cruise`` is the constant speed of the oblivious driver, m/s.
+        ``cruise`` is the constant speed of the oblivious driver, m/s; ``route_timeout_s`` as of :class:`Criteria`.
 
         Raises
         ------
@@ -149,7 +160,7 @@ class Stage:
             ObliviousDriver(self.drivers, ego, route, cruise)
         else:
             self._guest = self._driver(self, ego, route)
-        self.criteria = Criteria(self.session, self.ego_id, route)
+        self.criteria = Criteria(self.session, self.ego_id, route, route_timeout_s=route_timeout_s)
         self.session.tick()
 
     def still_lights(self) -> None:
@@ -169,9 +180,9 @@ class Stage:
                 watch(state, ego)
             if self._driver == "oblivious" and self.criteria.failures:
                 stop = min(stop, state.time + TAIL_S)
-            late = state.time - begin > show.limit_s
-            if late and not show.done:
-                self.criteria.scenario_timeout(f"not through after {show.limit_s:.0f} s")
+            late = state.time - begin > show.limit_s or self.criteria.timed_out
+            if late and show.overdue:
+                self.criteria.scenario_timeout(f"not through after {state.time - begin:.0f} s")
             if late or self.criteria.ended or state.time >= stop:
                 break
             actors = show.step(state)

@@ -114,7 +114,6 @@ def test_a_run_is_read_whatever_its_state(tmp_path: Path) -> None:
     [
         ("run.json", "{}", "not the plan of a run"),
         ("run.json", '{"routes": ["77"]}', "the suite has no route 77"),
-        ("routes/1_rep0/state.json", '{"state": "happy"}', "not a route's state"),
         ("routes/1_rep0/record.json", "{}", "record.json"),
     ],
 )
@@ -123,6 +122,17 @@ def test_a_broken_run_is_refused(tmp_path: Path, name: str, content: str, said: 
     (tmp_path / name).write_text(content)
     with pytest.raises(BadInput, match=said):
         read_run(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", '{"state": "happy"}'])
+def test_a_broken_state_is_one_lost_drive(tmp_path: Path, content: str) -> None:
+    whole_run(tmp_path)
+    before = read_run(tmp_path)
+    (tmp_path / "routes/1_rep0/state.json").write_text(content)
+    run = read_run(tmp_path)
+    assert len(run.records) == len(before.records) - 1
+    (loss,) = [loss for loss in run.losses if loss.route_id == "1"]
+    assert "state.json" in loss.reason
 
 
 def test_a_record_elsewhere_is_refused(tmp_path: Path) -> None:
