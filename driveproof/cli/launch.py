@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 if TYPE_CHECKING:
+    from driveproof.config import Params
     from driveproof.training.launch import Command, Estimate, Plan
 
 
@@ -26,6 +27,10 @@ def command(
     zero: Annotated[int | None, typer.Option(min=2, max=3, help="Stage of ZeRO.")] = None,
     rank: Annotated[int, typer.Option(min=0, help="Which of the nodes this is.")] = 0,
     number: Annotated[int, typer.Option(min=0, help="Of grpo: which of the seeds.")] = 0,
+    measure: Annotated[
+        bool,
+        typer.Option("--measure", help="Of grpo: measure what was trained; see docs/scale.md."),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print; write and run nothing.")
     ] = False,
@@ -44,6 +49,13 @@ def command(
         raise BadInput(f"no such training: {kind}", hint="sft or grpo")
     loaded = load_params(params, overlay or [])
     asked = {"nodes": nodes, "gpus": gpus, "zero": zero}
+    if measure:
+        if kind != "grpo":
+            raise BadInput(
+                "reinforced models are measured", hint="for sft: driveproof evaluate run"
+            )
+        _measure(loaded, variant)
+        return
     changed = {name: value for name, value in asked.items() if value is not None}
     loaded = loaded.model_copy(update={"launch": loaded.launch.model_copy(update=changed)})
     job = Job(
@@ -58,6 +70,18 @@ def command(
         typer.echo(json.dumps(_json(made), indent=2) if as_json else _text(made))
     if not dry_run:
         _run(made, rank)
+
+
+def _measure(params: Params, variant: str) -> None:
+    from driveproof.evaluation.statistics import bounds_text
+    from driveproof.training.grpo.launched import measure_launched
+
+    summary = measure_launched(params, variant, lambda text: typer.echo(text, err=True))
+    gain = summary["gain"]["accuracy"]
+    typer.echo(
+        f"{variant}: {len(summary['seeds'])} of its seeds, gain in ACC {gain['mean']:+.3f} "
+        f"[{bounds_text(gain['low'], gain['high'])}], in models/grpo/{variant} and reports/grpo/{variant}"
+    )
 
 
 def _run(made: Plan, rank: int) -> None:

@@ -121,6 +121,27 @@ def run_variant(
     rubrics = read_rubrics(plan.params.rubrics) if reward == "rubric" else {}
     facts = read_facts(plan.scenes, {item.record_key for item in (*items, *test)})
     done = _run_all(plan, items, test, facts, rubrics, watch)
+    summary = write_results(plan, test, facts, done, _model(plan, _names(plan)[0]), model, report)
+    timing = {name: one.run.times for name, one in done.items() if one.run is not None}
+    split = {"mean": scoring_share(timing), "runs": timing}
+    write_json(plan.timing / f"grpo_{plan.name}.json", split)
+    shutil.rmtree(plan.folder)
+    return {**summary, "timing": split}
+
+
+def write_results(
+    plan: Plan,
+    test: Sequence[McqItem],
+    facts: Mapping[str, SceneFacts],
+    done: Mapping[str, Done],
+    trained: Path,
+    model: Path,
+    report: Path,
+) -> dict[str, Any]:
+    """Measure the answers of the start and of all runs; write the folder ``report``, and ``trained`` as ``model``.
+
+    Returns what is written as ``summary.json``.
+    """
     measured = {name: measure(test, run.answers, facts) for name, run in done.items()}
     runs = {name: run.run for name, run in done.items() if run.run is not None}
     summary = {
@@ -140,12 +161,8 @@ def run_variant(
         _write_samples(runs, folder / "samples.parquet")
         write_answers({name: run.answers for name, run in done.items()}, folder / "answers.parquet")
     with atomic_dir(model) as folder:
-        shutil.copytree(_model(plan, _names(plan)[0]), folder, dirs_exist_ok=True)
-    timing = {name: run.times for name, run in runs.items()}
-    shutil.rmtree(plan.folder)
-    split = {"mean": scoring_share(timing), "runs": timing}
-    write_json(plan.timing / f"grpo_{plan.name}.json", split)
-    return {**summary, "timing": split}
+        shutil.copytree(trained, folder, dirs_exist_ok=True)
+    return summary
 
 
 def scoring_share(timing: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, float]:
@@ -236,7 +253,6 @@ def _work(name: str, seed: int) -> Done:
 
 
 def _answers(plan: Plan, name: str, model: Path) -> list[Answer]:
-    """What ``model`` says to the test questions."""
     total, asked = len(_OWN["test"]) * plan.evaluation.repeats, 0
 
     def advance(count: int) -> None:
@@ -244,9 +260,22 @@ def _answers(plan: Plan, name: str, model: Path) -> list[Answer]:
         asked += count
         _tell(name, "test", asked, total, float("nan"))
 
+    return ask_model(plan, model, _OWN["test"], advance)
+
+
+def ask_model(
+    plan: Plan, model: Path, test: Sequence[McqItem], progress: Callable[[int], None] | None
+) -> list[Answer]:
+    """What ``model`` says to the test questions.
+
+    Raises
+    ------
+    BadInput
+        If it cannot be loaded, or every answer was lost.
+    """
     answers = answer_questions(
         model,
-        _OWN["test"],
+        test,
         plan.mode,
         plan.style,
         plan.evaluation,
@@ -254,7 +283,7 @@ def _answers(plan: Plan, name: str, model: Path) -> list[Answer]:
         root=plan.root,
         batch_size=plan.params.answer_batch_size,
         max_pixels=plan.max_pixels,
-        progress=advance,
+        progress=progress,
     )
 
     if all(answer.error for answer in answers):

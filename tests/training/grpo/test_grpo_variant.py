@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -11,14 +12,16 @@ import pytest
 import toy_world
 from grpo_arena import STYLE, Arena, settings
 
-from driveproof.config import load_params
+from driveproof.config import Params, load_params
 from driveproof.config.evaluate import EvaluateParams
 from driveproof.config.grpo import GrpoParams
 from driveproof.errors import BadInput
 from driveproof.evaluation.facts import facts_by_key
-from driveproof.files import read_json, sha256_file
+from driveproof.files import read_json, sha256_file, write_json
 from driveproof.mcq.answers import read_answers
+from driveproof.mcq.interaction import Answer
 from driveproof.mcq.table import write_items
+from driveproof.prompts import choice_line
 from driveproof.rewards import offline_rubric, write_rubrics
 from driveproof.scene import write_scenes
 from driveproof.training.grpo.train import TIMES
@@ -106,7 +109,6 @@ def test_a_variant_whose_answers_are_all_lost_is_refused(
     arena: Arena, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And what it is asked with is what the parameters say."""
-    from driveproof.mcq.interaction import Answer
     from driveproof.training.grpo import variant
 
     given: dict[str, Any] = {}
@@ -128,3 +130,45 @@ def test_a_variant_whose_answers_are_all_lost_is_refused(
 
 def test_the_default_build_measures_as_it_always_did(root: Path) -> None:
     assert load_params(root / "params.yaml").grpo.answer_batch_size == 128
+
+
+def test_what_was_launched_is_measured_as_the_stage_does(
+    arena: Arena, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from driveproof.training.grpo import variant
+    from driveproof.training.grpo.launched import measure_launched
+
+    (tmp_path / "data").mkdir()
+    for name in ("mcq", "scenes"):
+        shutil.copytree(data / name, tmp_path / "data" / name)
+    shutil.copytree(arena.start, tmp_path / "models/sft")
+    params = Params.model_validate({"grpo": {"train_seeds": 3}, "evaluate": {"repeats": 2}})
+    with pytest.raises(BadInput, match=r"nothing was trained .driveproof launch grpo deft_exact"):
+        measure_launched(params, "deft_exact", root=tmp_path)
+    with pytest.raises(BadInput, match="no such variant"):
+        measure_launched(params, "deft", root=tmp_path)
+    for number in (0, 2):
+        shutil.copytree(arena.start, tmp_path / f"models/launch/grpo_deft_exact_{number}")
+        told = {"curves": [{"step": 1, "reward": 0.5}], "samples": [{"step": 1, "reward": 1.0}]}
+        write_json(tmp_path / f"reports/launch/grpo_deft_exact_{number}.json", told)
+
+    def answers(model: Path, items: Any, mode: str, *_: Any, **named: Any) -> list[Answer]:
+        """The trained ones are right."""
+        right = "models/launch" in str(model)
+        return [
+            Answer(item.record_key, k, "deft", "nothing", choice_line(0), None, (item.oracle_index + (not right)) % 6)
+            for item in items for k in range(2)
+        ]  # fmt: skip
+
+    monkeypatch.setattr(variant, "answer_questions", answers)
+    summary = measure_launched(params, "deft_exact", root=tmp_path)
+    assert summary["seeds"] == ["seed 0", "seed 2"]
+    assert summary["gain"]["accuracy"]["mean"] == 1.0
+    report = tmp_path / "reports/grpo/deft_exact"
+    assert read_json(report / "summary.json")["gain"] == summary["gain"]
+    assert {p.name for p in report.iterdir()} == {
+        "summary.json", "curves.json", "samples.parquet", "answers.parquet",
+    }  # fmt: skip
+    assert sha256_file(tmp_path / "models/grpo/deft_exact/model.safetensors") == sha256_file(
+        arena.start / "model.safetensors"
+    )
