@@ -206,7 +206,8 @@ class Staged:
             policy, sizes = self._seat.policy, task.plan.settings.pictures
             guarded(lambda: mounts_of(policy.views, sizes))
             self._seat.before = self._note
-        self._stage = Stage(session, self._seat, story_of(task.spec))
+        with _setting_up():  # reads the town
+            self._stage = Stage(session, self._seat, story_of(task.spec))
         self._show: RouteShow | None = None
         self._route: Route | None = None
         self._begin: float | None = None

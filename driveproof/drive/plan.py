@@ -133,7 +133,7 @@ def whole_rate(rate_hz: float) -> float:
     slower, faster = (WORLD_HZ / count for count in (math.ceil(ticks), max(math.floor(ticks), 1)))
     raise BadInput(
         f"{rate_hz:g} decisions a second do not fall on ticks of the world ({WORLD_HZ:g} Hz)",
-        field="--rate",
+        field="rate_hz (--rate)",
         hint=f"the nearest that do are {slower:.6g} and {faster:.6g}",
     )
 

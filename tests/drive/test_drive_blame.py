@@ -206,6 +206,17 @@ def test_a_policy_that_cannot_be_opened_in_its_episode(run, monkeypatch, error, 
     assert record.length_m == pytest.approx(22.0, abs=0.5)
 
 
+def test_a_town_that_cannot_be_read_is_the_routes_fault(run, monkeypatch) -> None:
+    def unread(*_: Any) -> None:
+        raise BadInput("a road without lanes", path="Town77.xodr")
+
+    seat = SimpleNamespace(close=lambda: None)
+    monkeypatch.setattr(episodes, "make_seat", lambda *_: seat)
+    monkeypatch.setattr(episodes, "Stage", unread)
+    outcome = drive_episode(town_only(), task_of(run))
+    assert outcome == Outcome(Ending.ROUTE, "Town77.xodr: a road without lanes")
+
+
 def test_an_error_of_ours_is_not_blamed_on_the_route(run, monkeypatch) -> None:
     def make_seat(*_: Any) -> None:
         raise BadInput("a bug of ours")

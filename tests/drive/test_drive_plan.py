@@ -63,7 +63,7 @@ def test_a_rate_means_a_whole_number_of_ticks(asked, meant) -> None:
     [(3.0, "2.85714 and 3.33333"), (15.0, "10 and 20"), (0.3, "0.298507 and 0.30303")],
 )
 def test_a_rate_between_ticks_is_refused_with_the_nearest_ones(rate, nearest) -> None:
-    with pytest.raises(BadInput, match=f"--rate.*{nearest}"):
+    with pytest.raises(BadInput, match=rf"\(--rate\).*{nearest}"):
         DriveSettings(rate_hz=rate)
     for word in nearest.split(" and "):
         DriveSettings(rate_hz=float(word))

@@ -202,7 +202,7 @@ def test_the_index_names_what_has_no_page(pages: Path) -> None:
     assert [one["href"] for one in page.all("a")] == ["7_rep0.html"]
     assert "8_rep0" in page.text
     assert "not begun" in page.text
-    assert "100.0 [100.0, 100.0] (n 1, lost 1)" in page.text
+    assert "100.0 [no interval] (n 1, lost 1)" in page.text
 
 
 def test_films_have_a_frame_a_moment_and_pages_at_most_so_many(
