@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from driveproof.drive.plan import DriveSettings
     from driveproof.drive.rundir import RunDirectory
     from driveproof.drive.runner import Care
+    from driveproof.drive.simulators import Where
     from driveproof.drive.states import RouteStatus
 
 app = typer.Typer(help="Drive suites of routes.", no_args_is_help=True)
@@ -47,12 +49,20 @@ TruthOption = Annotated[
 ]
 PicturesOption = Annotated[str, typer.Option(help="Size of the front camera's pictures.")]
 SimOption = Annotated[str, typer.Option(help="embedded, or HOST:PORT[,HOST:PORT…].")]
+CommandOption = Annotated[
+    str,
+    typer.Option(
+        help="Start this CARLA in place of the embedded server; no shell; {port} and {gpu} are filled in."
+    ),
+]
+GpusOption = Annotated[str, typer.Option(help="What {gpu} stands for, such as 0,1: goes round.")]
 WorkersOption = Annotated[
-    int, typer.Option(min=1, max=64, help="Embedded servers that drive at once.")
+    int, typer.Option(min=1, max=64, help="Servers of our own that drive at once.")
 ]
 AttemptsOption = Annotated[int, typer.Option(min=1, help="Crashes until a route is given up.")]
 RecycleOption = Annotated[
-    int, typer.Option(min=0, help="Episodes until a server is started anew; 0 never.")
+    int | None,
+    typer.Option(min=0, help="Episodes until a server of our own is started anew (25); 0 never."),
 ]
 ServerStartOption = Annotated[
     float,
@@ -81,16 +91,19 @@ def drive_command(
     truth: TruthOption = False,
     pictures: PicturesOption = "224x128",
     sim: SimOption = "embedded",
+    sim_command: CommandOption = "",
+    sim_gpus: GpusOption = "",
     workers: WorkersOption = 1,
     attempts: AttemptsOption = 3,
-    recycle: RecycleOption = 25,
+    recycle: RecycleOption = None,
     server_start: ServerStartOption = 180.0,
     retry: RetryOption = False,
     as_json: AsJson = False,
 ) -> None:
     """Drive the routes of a file; begun again with the same words, a run goes on where it was.
 
-    Exit codes: 0 all routes ended by themselves, 1 some are lost, 2 bad option or another run's directory.
+    Exit codes: 0 all routes ended by themselves; 1 some are lost; 2 bad option or another run's directory; 4 routes are
+    left because no simulator, or the policy's server, could be reached; 130 interrupted (Ctrl+C, SIGTERM): again goes on.
 
     Example: driveproof drive --policy expert --suite suites/smoke.xml --out runs/expert
 
@@ -98,12 +111,13 @@ def drive_command(
     """
     if context.invoked_subcommand is not None:
         return
+    simulators = _simulators(sim, sim_command, sim_gpus, workers, recycle)
     words = (graph, mode, rate, latency, record, truth, pictures, repeats, seed)
     with _begun(policy, serve, suite, out, limit, only, _settings(*words), server_start) as (
         run,
         model,
     ):
-        _drive(run, sim, workers, _care(attempts, recycle), model, retry, as_json)
+        _drive(run, simulators, _care(attempts, recycle), model, retry, as_json)
 
 
 @app.command("plan")
@@ -141,9 +155,11 @@ def plan_command(
 def worker_command(
     directory: Annotated[Path, typer.Argument(help="Of a run that has been planned.")],
     sim: SimOption = "embedded",
+    sim_command: CommandOption = "",
+    sim_gpus: GpusOption = "",
     workers: WorkersOption = 1,
     attempts: AttemptsOption = 3,
-    recycle: RecycleOption = 25,
+    recycle: RecycleOption = None,
     server_start: ServerStartOption = 180.0,
     retry: RetryOption = False,
     as_json: AsJson = False,
@@ -153,14 +169,17 @@ def worker_command(
     Exit codes as of `driveproof drive`.
 
     Example: driveproof drive worker runs/expert --sim 127.0.0.1:2000
+
+    Example: driveproof drive worker runs/expert --sim-command "./CarlaUE4.sh -RenderOffScreen -carla-rpc-port={port} -graphicsadapter={gpu}" --sim-gpus 0,1 --workers 2
     """
     from driveproof.drive.begin import check_policy, model_server
     from driveproof.drive.rundir import RunDirectory
 
+    simulators = _simulators(sim, sim_command, sim_gpus, workers, recycle)
     run = RunDirectory(directory)
     with model_server(run.plan.policy.served, run.plan.settings.seed, server_start) as model:
         check_policy(run, model)
-        _drive(run, sim, workers, _care(attempts, recycle), model, retry, as_json)
+        _drive(run, simulators, _care(attempts, recycle), model, retry, as_json)
 
 
 @contextmanager
@@ -222,10 +241,25 @@ def _settings(
     )
 
 
-def _care(attempts: int, recycle: int) -> Care:
+def _care(attempts: int, recycle: int | None) -> Care:
     from driveproof.drive.runner import Care
 
-    return Care(budget=attempts, recycle_after=recycle or None)
+    care = Care(budget=attempts)
+    return care if recycle is None else replace(care, recycle_after=recycle or None)
+
+
+def _simulators(
+    sim: str, command: str, gpus: str, workers: int, recycle: int | None
+) -> list[Where]:
+    from driveproof.drive.simulators import Address, parse_simulators
+    from driveproof.errors import BadInput
+
+    found = parse_simulators(sim, workers, command, gpus)
+    if recycle and any(isinstance(where, Address) for where in found):
+        raise BadInput(
+            f"who started {sim} must start it anew", field="--recycle", hint="or give --sim-command"
+        )
+    return found
 
 
 def _needed(path: Path | None, option: str) -> Path:
@@ -242,8 +276,7 @@ def _ids(text: str) -> list[str]:
 
 def _drive(
     run: RunDirectory,
-    sim: str,
-    workers: int,
+    simulators: list[Where],
     care: Care,
     model: ModelServer | None,
     retry: bool,
@@ -252,10 +285,8 @@ def _drive(
     """Drive what is left, with a bar, and say how it ended; exit code 1 if routes are lost."""
     from driveproof.cli.status import show
     from driveproof.drive.runner import drive
-    from driveproof.drive.simulators import parse_simulators
     from driveproof.drive.status import look_at, lost
 
-    simulators = parse_simulators(sim, workers)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's polite end
     if retry:
         run.requeue()

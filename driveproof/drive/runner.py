@@ -14,7 +14,7 @@ from driveproof.drive.attempt import PATIENCE_S, Simulator, attempt
 from driveproof.drive.episode import EpisodeTask, Outcome
 from driveproof.drive.models import ModelServer
 from driveproof.drive.rundir import Claim, RunDirectory
-from driveproof.drive.simulators import HANG_S, Address, open_simulator
+from driveproof.drive.simulators import HANG_S, Where, open_simulator
 from driveproof.drive.states import Ending, RouteStatus, verdict
 from driveproof.errors import Unreachable, UserError
 from driveproof.evaluation.driving.records import RouteState
@@ -36,7 +36,7 @@ class Care:
     budget
         Crashes after which a route is given up.
     recycle_after
-        Episodes after which an embedded server is started anew; None for never.
+        Episodes after which a server of our own is started anew; None for never.
     hang_s, patience_s
         Seconds of a tick, and without a sign of life, after which an attempt is given up.
     """
@@ -152,7 +152,7 @@ class Worker:
 
 def drive(
     run: RunDirectory,
-    simulators: Sequence[Address | None],
+    simulators: Sequence[Where],
     care: Care,
     report: Report = lambda key, status: None,
     model: ModelServer | None = None,
@@ -171,9 +171,9 @@ def drive(
     preload("driveproof.drive.attempt")
     stop = threading.Event()
 
-    def work(address: Address | None) -> None:
+    def work(where: Where) -> None:
         try:
-            with open_simulator(address, care.hang_s, care.recycle_after) as simulator:
+            with open_simulator(where, care.hang_s, care.recycle_after) as simulator:
                 Worker(run, simulator, model, stop, care, report).work()
         except SimulatorUnreachable:  # the others go on
             raise
@@ -182,7 +182,7 @@ def drive(
             raise
 
     with ThreadPoolExecutor(len(simulators), thread_name_prefix="worker") as pool:
-        futures = [pool.submit(work, address) for address in simulators]
+        futures = [pool.submit(work, where) for where in simulators]
         try:
             while wait(futures, POLL_S).not_done:  # in pieces, so that an interrupt is heard
                 continue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,11 +22,12 @@ from driveproof.drive.campaign import disagreements, disturbed
 from driveproof.drive.plan import DriveSettings
 from driveproof.drive.rundir import RunDirectory
 from driveproof.drive.runner import Care, drive
-from driveproof.drive.simulators import parse_simulators
+from driveproof.drive.simulators import Command, parse_simulators
 from driveproof.drive.status import look_at, totals
 from driveproof.errors import BadInput
 from driveproof.evaluation.driving.records import RouteState
 from driveproof.sim.client import SimulatorUnreachable, start_server
+from driveproof.sim.client.server import embedded_command
 
 
 @pytest.fixture(scope="module")
@@ -213,3 +216,62 @@ def test_simulators_in_words() -> None:
     for text in ("", "host", "host:0", "host:99999", "a:1,a:1"):
         with pytest.raises(BadInput):
             parse_simulators(text, 1)
+    with pytest.raises(BadInput, match="--workers: 3 workers for 2 simulators"):
+        parse_simulators("a:1,b:1", 3)
+
+
+def test_command_lines_of_simulators() -> None:
+    line = "sh 'my CARLA/run.sh' -carla-rpc-port={port} -graphicsadapter={gpu} ; $(rm)"
+    found = parse_simulators("embedded", 3, line, "4, 7")
+    words = [one.words for one in found]
+    assert [one[3] for one in words] == [f"-graphicsadapter={gpu}" for gpu in (4, 7, 4)]
+    assert words[0][:3] == ("sh", "my CARLA/run.sh", "-carla-rpc-port={port}")
+    assert words[0][4:] == (";", "$(rm)")  # no shell sees it
+    assert parse_simulators("embedded", 1, "sh {port}") == [Command(("sh", "{port}"))]
+
+
+@pytest.mark.parametrize(
+    ("sim", "command", "gpus", "said"),
+    [
+        ("a:1", "sh {port}", "", "--sim-command: starts servers of our own, --sim a:1"),
+        ("embedded", "sh 'x {port}", "", "--sim-command: no command line"),
+        ("embedded", "./no-such-CARLA.sh {port}", "", "no such program: ./no-such-CARLA.sh"),
+        ("embedded", " ", "", "no such program"),
+        ("embedded", "sh -p=2000", "", "needs {port}"),
+        ("embedded", "sh {port} {town}", "", "nothing else in braces"),
+        ("embedded", "sh {port} {gpu}", "", "--sim-gpus: belongs to {gpu}"),
+        ("embedded", "sh {port}", "0,1", "--sim-gpus: belongs to {gpu}"),
+        ("embedded", "sh {port} {gpu}", "0,x", "no numbers of GPUs: 0,x"),
+        ("embedded", "", "0,1", "--sim-gpus: says which GPU"),
+    ],
+)
+def test_what_starts_no_simulator_is_refused(sim: str, command: str, gpus: str, said: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(said)):
+        parse_simulators(sim, 1, command, gpus)
+
+
+def test_nobody_recycles_what_others_started(plain_suite, tmp_path) -> None:
+    words = ["--policy", "random", "--suite", str(plain_suite), "--out", str(tmp_path / "run")]
+    shown = CliRunner().invoke(app, [*words, "--sim", "127.0.0.1:1", "--recycle", "5"])
+    assert isinstance(shown.exception, BadInput)
+    assert "--recycle: who started 127.0.0.1:1 must start it anew" in str(shown.exception)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+def test_a_carla_of_ones_own_is_started_supervised_and_recycled(
+    plain_suite, tmp_path, reference
+) -> None:
+    """The embedded server's command line stands for a real CARLA's."""
+    noted = tmp_path / "starts"
+    script = f'echo "$0 $1" >> {shlex.quote(str(noted))}; shift; exec "$@"'
+    line = shlex.join(["sh", "-c", script, "gpu{gpu}", "{port}", *embedded_command("Town02")])
+    out = tmp_path / "run"
+    words = ["--policy", "random", "--suite", str(plain_suite), "--out", str(out)]
+    options = ["--sim-command", line, "--sim-gpus", "5", "--recycle", "2"]
+    shown = CliRunner().invoke(app, [*words, *options], catch_exceptions=False)
+    assert shown.exit_code == 0, shown.output
+    starts = [one.split() for one in noted.read_text().splitlines()]
+    assert [gpu for gpu, _ in starts] == ["gpu5", "gpu5"]  # three routes, two a server
+    assert all(port.isdecimal() for _, port in starts)
+    assert disagreements(RunDirectory(out), reference) == []
