@@ -320,8 +320,8 @@ def load_processor(path: str | Path, max_pixels: int = 0) -> ProcessorMixin:
         else:
             stock: Any = transformers.AutoProcessor
             processor = stock.from_pretrained(str(path))
-    except (OSError, ValueError) as error:
-        problem = str(error).splitlines()[0]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = (str(error).splitlines() or [type(error).__name__])[0]
         raise BadInput(f"no processor can be loaded: {problem}", path=path) from None
     if max_pixels:
         limit_pixels(processor, max_pixels)

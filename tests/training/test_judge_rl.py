@@ -248,3 +248,21 @@ def test_what_must_not_be_is_refused_before_anything_is_trained(built: Any, tmp_
     refused("no trained model", params=params(start=str(tmp_path / "none")))
     other = run.sft.model_copy(update={"style": "full"})
     refused("other questions", sft=other, params=params(start=str(folder / "sft")))
+
+
+def test_a_start_whose_manner_is_no_object_is_said(tmp_path: Path) -> None:
+    from driveproof.training.judge_rl_run import _check
+
+    start = tmp_path / "start"
+    start.mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (start / name).write_text("{}")
+    clips, pairs = world(tmp_path, "train")
+    made = JudgeRl(
+        clips, pairs, PAPER_THRESHOLDS, params(start=str(start)),
+        JudgeSftParams(), JudgeEvaluateParams(), 0,
+    )  # fmt: skip
+    for text, problem in (("[1]", "expected a JSON object"), ("{}", "other questions")):
+        (start / "driveproof.json").write_text(text)
+        with pytest.raises(BadInput, match=problem):
+            _check(made)

@@ -274,6 +274,14 @@ def test_a_truncated_start_is_said(arena: Arena, tmp_path: Path, cut: str) -> No
         train(replace(arena, start=start), tmp_path, "m", task(arena), settings())
 
 
+def test_a_processor_that_is_no_object_is_said(arena: Arena, tmp_path: Path) -> None:
+    start = tmp_path / "start"
+    shutil.copytree(arena.start, start)
+    (start / "processor_config.json").write_text("[1]")
+    with pytest.raises(BadInput, match="no processor can be loaded"):
+        train(replace(arena, start=start), tmp_path, "m", task(arena), settings())
+
+
 def test_a_manner_that_is_no_object_is_said(arena: Arena, tmp_path: Path) -> None:
     start = tmp_path / "start"
     shutil.copytree(arena.start, start)
