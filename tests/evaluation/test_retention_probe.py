@@ -176,3 +176,12 @@ def test_the_command_asks_both_models(tmp_path: Path) -> None:
     assert summary["rows"][-1]["difference"]["mean"] == -0.5
     shown = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
     assert "General capability was lost" in shown.stdout.replace("\n", " ")
+
+
+def test_one_question_allows_no_verdict() -> None:
+    asked = make_probe(1, 0)[:1]
+    rows = compare_probes(
+        asked, ProbeAnswers(np.array([1.0]), 0), ProbeAnswers(np.array([0.0]), 0), 0
+    )
+    assert rows[-1].difference.low is None
+    assert "too few" in verdict(rows)
