@@ -17,7 +17,6 @@ from driveproof.evaluation.statistics import (
     bootstrap_mean,
     mean_over_repeats,
     paired_difference,
-    wilson,
 )
 
 __all__ = [
@@ -45,7 +44,6 @@ __all__ = [
     "summary_of",
     "tabulate",
     "true_decision",
-    "wilson",
     "with_other_pictures",
     "without_pictures",
     "write_evaluation",

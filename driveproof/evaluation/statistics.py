@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from driveproof.geometry.arrays import Float, as_float
 
@@ -116,16 +115,6 @@ def paired_difference(
     if len(a) != len(b):
         raise ValueError(f"pairs: {len(a)} and {len(b)} values")
     return bootstrap_mean(a - b, seed, clusters=clusters)
-
-
-def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Estimate:
-    """Proportion with Wilson's score interval, for counts of independent trials."""
-    if not 0 <= successes <= n:
-        raise ValueError(f"successes: {successes} of {n}")
-    if n == 0:
-        return Estimate(None, None, None, 0)
-    interval = stats.binomtest(successes, n).proportion_ci(confidence, method="wilson")
-    return Estimate(successes / n, float(interval.low), float(interval.high), n)
 
 
 def mean_over_repeats(values: Float) -> Float:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driveproof.evaluation import bootstrap_mean, mean_over_repeats, paired_difference, wilson
+from driveproof.evaluation import bootstrap_mean, mean_over_repeats, paired_difference
 
 _VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 
@@ -76,15 +76,6 @@ def test_pairs_remove_what_both_share() -> None:
     assert paired_difference([1.0, float("nan")], [0.0, 0.0], 0).lost == 1
     with pytest.raises(ValueError, match="pairs"):
         paired_difference([1.0], [1.0, 2.0], 0)
-
-
-def test_wilson_matches_the_textbook() -> None:
-    estimate = wilson(8, 10)
-    assert (estimate.low, estimate.high) == pytest.approx((0.4902, 0.9433), abs=1e-4)
-    assert wilson(0, 10).low == 0.0
-    assert wilson(0, 0).mean is None
-    with pytest.raises(ValueError, match="successes"):
-        wilson(3, 2)
 
 
 def test_means_over_repeats_skip_lost_ones() -> None:
