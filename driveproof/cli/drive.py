@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from driveproof.drive.simulators import Where
     from driveproof.drive.states import RouteStatus
 
-app = typer.Typer(help="Drive suites of routes.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)  # its help is that of drive_command
 app.command("suite")(suite_command)
 
 PolicyOption = Annotated[

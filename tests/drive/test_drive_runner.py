@@ -275,3 +275,10 @@ def test_a_carla_of_ones_own_is_started_supervised_and_recycled(
     assert [gpu for gpu, _ in starts] == ["gpu5", "gpu5"]  # three routes, two a server
     assert all(port.isdecimal() for _, port in starts)
     assert disagreements(RunDirectory(out), reference) == []
+
+
+def test_the_help_names_every_exit_code() -> None:
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
+    said = " ".join(shown.replace("│", " ").split())
+    for code in ("0 all routes", "1 some are lost", "2 bad option", "4 routes are left", "130"):
+        assert code in said
