@@ -114,7 +114,7 @@ def test_what_the_system_refuses_is_one_line(capsys: pytest.CaptureFixture[str])
         Path("/dev/null/x").read_text()
 
     with pytest.raises(SystemExit) as caught:
-        run(main)
+        run(main, options=True)
     assert caught.value.code == 2
     assert capsys.readouterr().err == "error: /dev/null/x: Not a directory\n"
 
@@ -130,7 +130,7 @@ def test_hostile_names_stay_on_one_short_line(capsys: pytest.CaptureFixture[str]
         raise BadInput("unsafe", path="a\x1b[2J\nb.tar", field="x" * 5000)
 
     with pytest.raises(SystemExit):
-        run(main)
+        run(main, options=True)
     line = capsys.readouterr().err
     assert line.startswith("error: a [2J b.tar: xxx")
     assert line.endswith(": unsafe\n")
