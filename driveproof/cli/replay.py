@@ -33,6 +33,9 @@ def command(
 ) -> None:
     """Write one offline page a drive and an index of the run: pictures, decisions, answers, infractions.
 
+    A drive with a broken file is named in the index, and costs its own page only. Exit codes: 0 everything was
+    written; 1 some drives have no page or no film; 2 nothing could be written.
+
     Example: driveproof replay runs/tiny 1711 --out replay --video mp4
     """
     from driveproof.evaluation.driving.runs import read_run
@@ -45,5 +48,10 @@ def command(
     columns = (TextColumn("replay"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("replay", total=len(chosen(found, routes)))
-        names = write_replays(found, out, routes, style, lambda key: bar.advance(task))
-    typer.echo(f"{len(names)} files: {out / 'index.html'}")
+        made = write_replays(found, out, routes, style, lambda key: bar.advance(task))
+    console = Console(stderr=True)
+    for key, reason in made.broken.items():
+        console.print(f"{key}: {reason}", soft_wrap=True)
+    typer.echo(f"{len(made.files)} files: {out / 'index.html'}")
+    if made.broken:
+        raise typer.Exit(1)

@@ -10,17 +10,18 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from driveproof.errors import BadInput
 from driveproof.evaluation.driving.decisions import DecisionLine
+from driveproof.evaluation.driving.motion import Motion
 from driveproof.evaluation.driving.records import RouteRecord
-from driveproof.evaluation.driving.route_score import Variant, score_record
+from driveproof.evaluation.driving.route_score import Variant, motion_of, score_record
 from driveproof.evaluation.driving.runs import DriveRun
-from driveproof.evaluation.driving.scores import scores_of
+from driveproof.evaluation.driving.scores import driving_scores
 from driveproof.files import atomic_dir, check_folder
 from driveproof.report.replay.episode import Episode, read_episode
 from driveproof.report.replay.film import write_film
@@ -59,6 +60,22 @@ class ReplayStyle:
     film: Film = ""
 
 
+@dataclass
+class Replays:
+    """What was written.
+
+    Attributes
+    ----------
+    files
+        Names in the folder, the index last.
+    broken
+        By drive (``ROUTE_repN``) what could not be shown of it, and why.
+    """
+
+    files: list[str] = field(default_factory=list)
+    broken: dict[str, str] = field(default_factory=dict)
+
+
 def chosen(run: DriveRun, routes: Sequence[str]) -> list[RouteRecord]:
     """The drives of a run that are named by route (``ROUTE``, all its repeats) or drive (``ROUTE_repN``), or all.
 
@@ -88,8 +105,10 @@ def write_replays(
     routes: Sequence[str] = (),
     style: ReplayStyle | None = None,
     progress: Callable[[str], None] = lambda key: None,
-) -> list[str]:
-    """Write pages of the chosen drives and ``index.html`` of the whole run into ``out``; returns the file names.
+) -> Replays:
+    """Write pages of the chosen drives and ``index.html`` of the whole run into ``out``.
+
+    A drive with a broken file costs its own page only: the index says why there is none.
 
     Parameters
     ----------
@@ -101,43 +120,49 @@ def write_replays(
     Raises
     ------
     BadInput
-        If a file of the run is broken, a route is none, or there is nothing to replay.
+        If a route is none, or there is nothing to replay: nothing has ended, or all drives are broken.
     """
     style = style or ReplayStyle()
     records = chosen(run, routes)
     if not records:
         raise BadInput("nothing has ended yet", path=run.path)
     check_folder(out, [INDEX])
-    names: list[str] = []
+    made = Replays()
     with atomic_dir(out) as folder:
         for record in records:
-            names += _write_episode(run, record, style, folder)
-            progress(f"{record.route_id}_rep{record.repeat}")
-        names.append(INDEX)
-        (folder / INDEX).write_text(index_page(run, names), encoding="utf-8")
-    return names
+            key = f"{record.route_id}_rep{record.repeat}"
+            _write_episode(run, record, style, folder, made)
+            progress(key)
+        if not made.files:
+            first, *more = made.broken.values()
+            raise BadInput(f"nothing to replay: {first}" + (f", and {len(more)} more" * bool(more)))
+        made.files.append(INDEX)
+        text = index_page(run, made.files, made.broken)
+        (folder / INDEX).write_text(text, encoding="utf-8")
+    return made
 
 
 def _write_episode(
-    run: DriveRun, record: RouteRecord, style: ReplayStyle, folder: Path
-) -> list[str]:
-    episode = read_episode(run, record, style.most)
-    if not _SAFE.fullmatch(episode.key):
-        raise BadInput(
-            "the id cannot name a page", path=run.path, field=f"route {episode.key[:40]}"
-        )
-    pictures = list(shots(episode, style.width, style.above_px))
-    page = f"{episode.key}.html"
-    names = [page]
-    if style.film:
-        film = f"{episode.key}.{style.film}"
-        write_film(
-            folder / film, episode, pictures, [_line(episode, n) for n in range(len(pictures))]
-        )
-        names.append(film)
-    text = episode_page(run.name, episode, pictures, style)
-    (folder / page).write_text(text, encoding="utf-8")
-    return names
+    run: DriveRun, record: RouteRecord, style: ReplayStyle, folder: Path, made: Replays
+) -> None:
+    """Write the page of a drive and its film, and note in ``made`` what came of it."""
+    key, what = f"{record.route_id}_rep{record.repeat}", "no page"
+    try:
+        if not _SAFE.fullmatch(key):
+            raise BadInput("the id cannot name a page", field=f"route {key[:40]}")
+        episode = read_episode(run, record, style.most)
+        pictures = list(shots(episode, style.width, style.above_px))
+        page = f"{key}.html"
+        text = episode_page(run.name, episode, pictures, style)
+        (folder / page).write_text(text, encoding="utf-8")
+        made.files.append(page)
+        if style.film:
+            film, what = f"{key}.{style.film}", "no film"
+            lines = [_line(episode, number) for number in range(len(pictures))]
+            write_film(folder / film, episode, pictures, lines)
+            made.files.append(film)
+    except BadInput as error:  # one broken file is one drive's problem
+        made.broken[key] = f"{what}: {error}"
 
 
 def episode_page(
@@ -171,9 +196,33 @@ def episode_page(
     )
 
 
-def index_page(run: DriveRun, written: Sequence[str]) -> str:
-    """The page of a run: its scores, every drive with what came of it, links to what was written."""
-    scores = {v.value: scores_of(run, v) for v in Variant} if run.records else {}
+def index_page(run: DriveRun, written: Sequence[str], broken: Mapping[str, str]) -> str:
+    """The page of a run: its scores, every drive with what came of it, links to what was written.
+
+    ``broken`` says of drives by key what could not be shown and why.
+    """
+    unread = dict(broken)
+
+    def motion(record: RouteRecord) -> Motion | None:
+        """None where the file is broken: it costs this drive's comfort, not the page."""
+        try:
+            return motion_of(record)
+        except BadInput as error:
+            unread.setdefault(f"{record.route_id}_rep{record.repeat}", str(error))
+            return None
+
+    scores = {
+        variant.value: driving_scores(
+            run.records,
+            run.expected,
+            variant,
+            losses=run.losses,
+            repeats=run.repeats,
+            motions=motion,
+        )
+        for variant in Variant
+        if run.records
+    }
     records = {record.key: record for record in run.records}
     losses = {loss.key: loss for loss in run.losses}
     rows = []
@@ -182,14 +231,10 @@ def index_page(run: DriveRun, written: Sequence[str]) -> str:
             key = f"{route.route_id}_rep{repeat}"
             at = (route.route_id, repeat)
             links = [name for name in written if name.rpartition(".")[0] == key]
-            rows.append(
-                {
-                    "key": key,
-                    "route": route,
-                    "links": links,
-                    **_fate(records.get(at), losses.get(at)),
-                }
-            )
+            fate = _fate(records.get(at), losses.get(at))
+            if key in unread:
+                fate["status"] += f" ({unread[key]})"
+            rows.append({"key": key, "route": route, "links": links, **fate})
     kinds = ("driving_score", "success_rate", "efficiency", "comfort")
     summary = [
         (variant, *(estimate(asdict(getattr(found, kind)), 1) for kind in kinds))
@@ -213,7 +258,8 @@ def _fate(record: RouteRecord | None, loss: Any) -> dict[str, Any]:
             "wrong": "",
             "good": False,
         }
-    score = score_record(record, Variant.CORRECTED)
+    # the driving score is without motion, which may be broken
+    score = score_record(record, Variant.CORRECTED, lambda _: None)
     return {
         "state": record.state.value,
         "status": record.reason or record.status,
