@@ -17,9 +17,11 @@ from driveproof.drive.episode import (
     drive_episode,
     record_broken,
 )
-from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE, RECORD_FILE
+from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE
+from driveproof.drive.results import read_result
 from driveproof.drive.states import Ending
-from driveproof.evaluation.driving.records import RouteState, read_record
+from driveproof.errors import BadInput
+from driveproof.evaluation.driving.records import RouteState
 from driveproof.sim.client import ServerLost, Session, SimulatorUnreachable
 from driveproof.workers import end_with_parent
 
@@ -108,8 +110,8 @@ def _job(session: Session, task: EpisodeTask) -> Outcome:
 
 def _given_up(task: EpisodeTask, when: str, system_s: float) -> Outcome:
     """Whose fault it is that nothing happens any more; a policy's is recorded with what it drove."""
-    if (task.folder / RECORD_FILE).exists():  # it was over, and only the policy did not let go
-        found = read_record(task.folder / RECORD_FILE)
+    with suppress(BadInput):  # it was over, and only the policy did not let go
+        found = read_result(task.folder, task.episode)
         broke = found.state is RouteState.FAILED_BY_POLICY
         return Outcome(Ending.POLICY, found.reason) if broke else Outcome(Ending.COMPLETED)
     if _last_beat(task) is None:

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE, RECORD_FILE, SO_FAR_FILE
+from driveproof.drive.notes import HEARTBEAT_FILE, LOG_FILE, SO_FAR_FILE
 from driveproof.drive.plan import DrivePlan, Episode, differences, read_plan
+from driveproof.drive.results import has_result
 from driveproof.drive.states import STATE_FILE, RouteStatus, look_up, write_status
 from driveproof.errors import UserError
 from driveproof.files import atomic_path, is_leftover, sha256_file, sync, write_json
@@ -201,10 +202,10 @@ class RunDirectory:
         return None
 
     def requeue(self) -> int:
-        """Put lost routes, and those without a record, back into the queue with the whole budget; how many."""
+        """Put lost routes, and those without a record that can be read, back into the queue with the whole budget; how many."""
         count = 0
         for episode, status in self.statuses():
-            scored = status.state.scored and (self.folder(episode) / RECORD_FILE).is_file()
+            scored = status.state.scored and has_result(self.folder(episode), episode)
             claim = self.claim(episode) if status.state.ended and not scored else None
             if claim is not None:
                 with claim:

@@ -10,15 +10,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from driveproof.drive.notes import HEARTBEAT_FILE, RECORD_FILE
+from driveproof.drive.notes import HEARTBEAT_FILE
 from driveproof.drive.plan import Episode
-from driveproof.drive.rundir import ATTEMPT, RunDirectory
+from driveproof.drive.results import placed, read_result
+from driveproof.drive.rundir import ATTEMPT, SUITE_FILE, RunDirectory
 from driveproof.drive.states import RouteStatus
 from driveproof.errors import BadInput
-from driveproof.evaluation.driving.records import RouteRecord, RouteState, read_record
+from driveproof.evaluation.driving.records import RouteRecord, RouteState
 from driveproof.evaluation.driving.route_score import Variant
-from driveproof.evaluation.driving.runs import read_run
 from driveproof.evaluation.driving.scores import DrivingScores, driving_scores
+from driveproof.evaluation.driving.suite import ExpectedRoute, Loss, expected_of
+from driveproof.sim.routes import parse_routes
 
 
 @dataclass(frozen=True)
@@ -96,27 +98,38 @@ def totals(reports: list[RouteReport]) -> dict[str, int]:
 
 
 def lost(reports: list[RouteReport]) -> list[RouteReport]:
-    """Routes that ended without saying anything about the policy, or whose record is gone."""
+    """Routes that ended without saying anything about the policy, or whose record is gone or broken."""
     return [one for one in reports if one.state.ended and one.record is None]
 
 
 def scores_of(run: RunDirectory) -> dict[str, Any] | None:
-    """Both variants of the scores of what has ended; None before anything has."""
-    found = read_run(run.path)
-    if not found.records:
+    """Both variants of the scores of what has ended; None before anything has. A broken record is a lost route."""
+    reports = look_at(run)
+    records = [
+        placed(one.record, run.folder(one.episode)) for one in reports if one.record is not None
+    ]
+    if not records:
         return None
+    losses = [
+        Loss(one.episode.route, one.episode.repeat, one.state, one.reason or "no reason was noted")
+        for one in reports
+        if one.record is None
+    ]
+    expected, repeats = _expected(run), run.plan.settings.repeats
     return {
         variant.value: _summary(
-            driving_scores(
-                found.records,
-                found.expected,
-                variant,
-                losses=found.losses,
-                repeats=found.repeats,
-            )
+            driving_scores(records, expected, variant, losses=losses, repeats=repeats)
         )
         for variant in Variant
     }
+
+
+def _expected(run: RunDirectory) -> tuple[ExpectedRoute, ...]:
+    suite = {route.route_id: route for route in expected_of(parse_routes(run.path / SUITE_FILE))}
+    unknown = [route for route in run.plan.routes if route not in suite]
+    if unknown:
+        raise BadInput(f"has no route {unknown[0]}", path=run.path / SUITE_FILE)
+    return tuple(suite[route] for route in run.plan.routes)
 
 
 def _summary(scores: DrivingScores) -> dict[str, Any]:
@@ -133,7 +146,7 @@ def _report(run: RunDirectory, episode: Episode, status: RouteStatus) -> RouteRe
     if not status.state.scored:
         return RouteReport(episode, status)
     try:
-        return RouteReport(episode, status, record=read_record(folder / RECORD_FILE))
+        return RouteReport(episode, status, record=read_result(folder, episode))
     except BadInput as error:
         return RouteReport(episode, status, trouble=f"no record, --retry drives it again: {error}")
 

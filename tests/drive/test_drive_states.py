@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +15,9 @@ from driveproof.drive.begin import begin_run
 from driveproof.drive.plan import DriveSettings
 from driveproof.drive.rundir import RunDirectory
 from driveproof.drive.states import Ending, RouteStatus, read_status, verdict
-from driveproof.drive.status import look_at, lost, scores_of, totals
+from driveproof.drive.status import RouteReport, look_at, lost, scores_of, totals
 from driveproof.errors import BadInput, UserError
+from driveproof.evaluation.driving.motion import UNITS, Motion, write_motion
 from driveproof.evaluation.driving.records import RouteRecord, RouteState, Status, write_record
 from driveproof.evaluation.driving.runs import read_run
 
@@ -108,6 +110,63 @@ def test_a_record_that_is_gone_is_said_and_can_be_driven_again(run) -> None:
     assert loss.reason == "no record.json: no decision"
     assert run.requeue() == 1
     assert look_at(run)[0].state is RouteState.QUEUED
+
+
+def finished(run: RunDirectory, motion: str | None = None) -> RouteReport:
+    """The next route of the queue, driven to its end."""
+    with run.claim_next() as claim:
+        ended = claim.status.begun(0.0, "me").ended(1.0, Ending.COMPLETED, "")
+        claim.write(verdict(ended, 3))
+        episode, folder = claim.episode, claim.folder
+    record = RouteRecord(
+        *(episode.route, 0, episode.index, (), "Town02", ""),
+        *(RouteState.COMPLETED, Status.PERFECT, 1.0, (), 22.0, 5.0, 1.0, ()),
+        motion=motion,
+    )
+    if motion is not None:
+        write_motion(folder / motion, Motion(*np.zeros((len(UNITS), 0))))
+    write_record(folder / "record.json", record)
+    return look_at(run)[episode.index]
+
+
+@pytest.mark.parametrize(
+    ("broken", "content"),
+    [
+        ("record.json", '{"route_id": "1", "rep'),
+        ("record.json", "[]"),
+        ("record.json", None),
+        ("motion.parquet", "PAR1"),
+        ("motion.parquet", None),
+    ],
+)
+def test_a_broken_result_is_one_routes_problem_and_is_driven_again(run, broken, content) -> None:
+    first, second = finished(run, "motion.parquet"), finished(run)
+    assert first.record is not None
+    path = run.folder(first.episode) / broken
+    path.unlink()
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_text(content)
+    reports = look_at(run)
+    assert lost(reports) == [reports[0]]
+    assert broken in reports[0].reason
+    assert "--retry" in reports[0].reason
+    assert reports[1].record == second.record
+    scores = scores_of(run)
+    assert scores is not None
+    assert scores["corrected"]["driving_score"]["n"] == 1
+    assert run.requeue() == 1
+    assert [one.state for one in look_at(run)[:2]] == [RouteState.QUEUED, RouteState.COMPLETED]
+    assert len(read_run(run.path).records) == 1
+
+
+def test_a_record_of_another_route_is_none(run) -> None:
+    first, second = finished(run), finished(run)
+    theirs = (run.folder(second.episode) / "record.json").read_text()
+    (run.folder(first.episode) / "record.json").write_text(theirs)
+    assert "is of route 2" in look_at(run)[0].reason
+    assert run.requeue() == 1
 
 
 def test_what_could_not_be_staged_is_said_with_the_route(run) -> None:
