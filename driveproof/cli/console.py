@@ -6,16 +6,20 @@ markup, a smiley, or moves the cursor. Commands take these classes instead of ri
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from rich import console, progress
 from rich.status import Status
+from rich.table import Table
 from rich.text import Text
 
 Item = TypeVar("Item")
 REPLACEMENT = "\ufffd"
 _LAYOUT = "\n\t"
+_UNBOUNDED = 10_000
+"""Columns of what is no terminal: a program that reads a pipe wants each row on a line."""
 
 
 def printable(text: str) -> str:
@@ -28,6 +32,15 @@ class Console(console.Console):
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+        if not self.is_terminal and "COLUMNS" not in os.environ:
+            self.width = _UNBOUNDED
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As rich's, but no cell of a table is cut: what is too long goes on in the next line."""
+        for table in objects:
+            for column in table.columns if isinstance(table, Table) else ():
+                column.overflow = "fold"
+        super().print(*objects, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Also every string in a table."""

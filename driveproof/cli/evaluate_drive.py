@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from driveproof.cli.console import Console, track
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from driveproof.evaluation.driving.answers import AnswersReport, Relation
     from driveproof.evaluation.driving.compare import Comparison
     from driveproof.evaluation.driving.failures import Failure
+    from driveproof.evaluation.driving.runs import DriveRun
     from driveproof.evaluation.driving.scores import DrivingScores, Group
 
 
@@ -34,7 +36,8 @@ WhichVariant = Annotated[
     typer.Option(help="bench2drive: the published arithmetic; corrected: its defects repaired."),
 ]
 SuiteFile = Annotated[
-    Path | None, typer.Option(help="Route file that says which routes there should be.")
+    Path | None,
+    typer.Option(help="Which routes there should be: a route file, or a run of driveproof."),
 ]
 
 
@@ -51,6 +54,10 @@ def drive(
     as_json: AsJson = False,
 ) -> None:
     """Score runs: driving score, success, efficiency, comfort, abilities, why routes fail, and answers beside.
+
+    n is the number that a mean is over. A drive is lost if the simulator or a model's server broke it, or if it was
+    not driven. --merged and --checkpoint write the drives and not the suite: name it to `evaluate bench2drive` again
+    (--suite RUN), or 220 routes are expected. They hold no motion either, so no comfort.
 
     Example: driveproof evaluate drive runs/tiny --variant bench2drive --checkpoint tiny.json
     """
@@ -90,6 +97,9 @@ def drive_compare(
 ) -> None:
     """Compare two policies on the same routes, by paired differences.
 
+    n is the number of drives of which both have a score. A drive that only one run has is not in both; one that the
+    simulator or a model's server broke, or that was not driven, is lost.
+
     Example: driveproof evaluate drive-compare runs/new runs/old
     """
     from driveproof.evaluation.driving.compare import compare_runs
@@ -100,7 +110,7 @@ def drive_compare(
     if as_json:
         typer.echo(json.dumps(found.to_json(), indent=2))
         return
-    _print_comparison(found, one.name, other.name)
+    _print_comparison(found, one, other)
 
 
 def bench2drive(
@@ -114,34 +124,63 @@ def bench2drive(
 ) -> None:
     """Check and score a file of Bench2Drive.
 
-    Without a suite the published sums are over 220 drives, and the corrected means over the drives in the file;
-    with one, missing routes are named, and its towns say where a failed drive met its first junction (Traffic_Signs).
+    A route that is not in the file counts as 0 in the variant bench2drive, by its own rule: without --suite it
+    expects 220. For a file of another suite name that, or the run of driveproof that it was written from; missing
+    routes are then named, and the towns say where a failed drive met its first junction (Traffic_Signs). The variant
+    corrected takes means over the drives in the file. Comfort is unscored: it needs Bench2Drive's metric_info.json
+    of each drive, which docs/metrics.md shows how to read.
 
     Example: driveproof evaluate bench2drive merged.json --suite bench2drive220.xml --variant corrected
+
+    Example: driveproof evaluate bench2drive merged.json --suite runs/mine
     """
     from driveproof.evaluation.driving.bench2drive import Merged, read_file
     from driveproof.evaluation.driving.exchange import records_in
     from driveproof.evaluation.driving.junctions import with_junctions
+    from driveproof.evaluation.driving.runs import read_run
     from driveproof.evaluation.driving.scores import driving_scores
     from driveproof.evaluation.driving.suite import expected_of
     from driveproof.sim.routes import parse_routes
 
     content = read_file(file)
-    records, expected = records_in(content), None
+    records, expected, repeats = records_in(content), None, None
     if suite is not None:
-        specs = parse_routes(suite)
-        records, expected = with_junctions(records, specs), expected_of(specs)
-    scores = driving_scores(records, expected, variant, seed=seed)
+        # a run may drive a part of its suite, several times
+        run = read_run(suite) if suite.is_dir() else None
+        specs = parse_routes(suite if run is None else suite / "suite.xml")
+        records = with_junctions(records, specs)
+        expected, repeats = (
+            (expected_of(specs), None) if run is None else (run.expected, run.repeats)
+        )
+    scores = driving_scores(records, expected, variant, repeats=repeats, seed=seed)
     if as_json:
         typer.echo(json.dumps(scores.to_json(), indent=2))
+    _warn_of_absent(scores, file, suite)
+    if as_json:
         return
     _print_overall({file.name: scores})
+    typer.echo("comfort needs the metric_info.json of each drive, which no such file holds")
     _print_groups(scores)
     if isinstance(content, Merged):
         typer.echo(
             f"the file says: driving score {content.driving_score:.3f}, success rate "
             f"{100.0 * content.success_rate:.2f} %, {content.eval_num} drives"
         )
+
+
+def _warn_of_absent(scores: DrivingScores, file: Path, suite: Path | None) -> None:
+    """Say on stderr that most of what is expected is not there: likely the wrong suite."""
+    there = sum(not one.lost for one in scores.routes)
+    if scores.expected <= 2 * there:
+        return
+    of = "Bench2Drive's suite" if suite is None else str(suite)
+    counted = "count as 0" if scores.variant == VariantChoice.BENCH2DRIVE else "are lost"
+    console = Console(stderr=True)
+    console.print(
+        f"note: {scores.expected - there} of the {scores.expected} drives of {of} are not in {file} and {counted}; "
+        "if it is of another suite, name that: --suite ROUTES.xml, or the run that it was written from: --suite RUN",
+        soft_wrap=True,
+    )
 
 
 Evaluated = tuple["DrivingScores", "tuple[Failure, ...]", "AnswersReport | None"]
@@ -194,29 +233,60 @@ def _print_overall(found: dict[str, DrivingScores]) -> None:
         "mean of abilities, %": "ability_mean",
     }
     for name, attribute in rows.items():
-        table.add_row(name, *(_brief(getattr(scores, attribute)) for scores in found.values()))
+        table.add_row(name, *(_cell(scores, attribute) for scores in found.values()))
     Console().print(table)
     for name, scores in found.items():
         for one in scores.lost:
-            typer.echo(f"{name}: route {one.route_id}, repeat {one.repeat}: {one.lost}")
+            typer.echo(f"{name}: lost: route {one.route_id}, repeat {one.repeat}: {one.lost}")
+        for value in ("efficiency", "comfort"):
+            for reason, count in _unscored(scores, value).items():
+                typer.echo(
+                    f"{name}: no {value} in {count} of {len(scores.routes)} drives: {reason}"
+                )
         for note in scores.notes:
             typer.echo(f"{name}: {note}")
 
 
+def _cell(scores: DrivingScores, attribute: str) -> str:
+    """A mean in words: which n it is over, what of it is lost, and what has no value for another reason."""
+    found: Estimate = getattr(scores, attribute)
+    peer = scores.variant == VariantChoice.BENCH2DRIVE
+    if attribute in ("efficiency", "comfort"):
+        lost = min(len(scores.lost), found.lost)
+        return _brief(found, rest=_counted(lost=lost, unscored=found.lost - lost))
+    if attribute == "ability_mean":
+        return _brief(found, rest=f" of {len(scores.abilities)} abilities")
+    as_zero = attribute.endswith("_lost_as_zero") or peer
+    return _brief(found, rest=_as_zero(found) if as_zero else None)
+
+
+def _unscored(scores: DrivingScores, value: str) -> dict[str, int]:
+    """Why drives that are not lost have no such value, and how many."""
+    without = [one for one in scores.routes if not one.lost and getattr(one, value) is None]
+    reasons = (one.why.get(value) or one.why.get("composed") or "nothing" for one in without)
+    return dict(Counter(reasons).most_common())
+
+
 def _print_groups(scores: DrivingScores) -> None:
-    table = Table("ability", "%", "lost drives as zeros", "driving score")
+    table = _named("ability", "%", "lost drives as zeros", "driving score")
     for name, found in scores.abilities.items():
         group = scores.by_ability.get(name)
         driving = "" if group is None else _brief(group.driving_score)
-        table.add_row(name, _brief(found), _brief(scores.abilities_lost_as_zero[name]), driving)
+        zeroed = scores.abilities_lost_as_zero[name]
+        table.add_row(name, _brief(found), _brief(zeroed, rest=_as_zero(zeroed)), driving)
     Console().print(table)
     for title, groups in (("scenario", scores.by_scenario), ("town", scores.by_town)):
         if groups:
             Console().print(_groups(title, groups))
 
 
+def _named(*heads: str) -> Table:
+    """A table whose rows begin with a name, which stays whole."""
+    return Table(Column(heads[0], no_wrap=True), *heads[1:])
+
+
 def _groups(title: str, groups: dict[str, Group]) -> Table:
-    table = Table(title, "driving score", "success rate, %")
+    table = _named(title, "driving score", "success rate, %")
     for name, group in groups.items():
         table.add_row(name, _brief(group.driving_score), _brief(group.success_rate))
     return table
@@ -225,14 +295,12 @@ def _groups(title: str, groups: dict[str, Group]) -> Table:
 def _print_failures(failures: tuple[Failure, ...]) -> None:
     if not failures:
         return
-    table = Table("route", "scenario", "town", "cause", "s", "before", "what happened")
+    table = Table("route, scenario, town", Column("cause", no_wrap=True), "s", "before", "what")
     for one in failures:
         when = "" if one.time is None else f"{one.time:.1f}"
         keys = [decision.keys or decision.error or "pedals" for decision in one.decisions]
         table.add_row(
-            f"{one.route_id} ({one.repeat})",
-            ", ".join(one.scenarios),
-            one.town,
+            ", ".join((f"{one.route_id} ({one.repeat})", *one.scenarios, one.town)),
             one.cause.value,
             when,
             "; ".join(dict.fromkeys(keys)),
@@ -244,22 +312,30 @@ def _print_failures(failures: tuple[Failure, ...]) -> None:
 def _print_answers(answers: AnswersReport | None) -> None:
     if answers is None:
         return
-    table = Table("answers and driving", "answers", "driving score", "Spearman")
+    table = _named("answers and driving", "mean of drives' answers", "driving score", "Spearman")
     groups: dict[str, Relation] = {"all": answers.overall}
     groups |= {**answers.by_ability, **answers.by_town, **answers.by_scenario}
     for name, found in groups.items():
-        correlation = _brief(found.rank_correlation, 2)
-        table.add_row(name, _brief(found.answers), _brief(found.driving), correlation)
+        said = _brief(found.answers, rest=_counted(unscored=found.answers.lost))
+        correlation = _brief(found.rank_correlation, 2, rest="")
+        table.add_row(name, said, _brief(found.driving), correlation)
     Console().print(table)
-    typer.echo(f"answers: {answers.vqa.overall}; the expert could not answer {answers.vqa.missing}")
+    vqa, drives = answers.vqa.overall, answers.overall.answers
+    typer.echo(
+        f"mean over answers, %: {_brief(vqa, rest=_counted(unscored=vqa.lost))}; every answer counts alike\n"
+        f"mean over drives, %: {_brief(drives, rest=_counted(unscored=drives.lost))}; every drive's own mean counts "
+        f"alike\nquestions that the expert could not answer: {answers.vqa.missing}"
+    )
 
 
-def _print_comparison(found: Comparison, first: str, second: str) -> None:
-    table = Table("", f"{first} minus {second}")
-    table.add_row("driving score", _brief(found.driving_score))
-    table.add_row("success rate, %", _brief(found.success_rate))
+def _print_comparison(found: Comparison, one: DriveRun, other: DriveRun) -> None:
+    # a pair without a difference is lost by a side or not in both: said below, for n is over the others
+    table = Table("", f"{one.name} minus {other.name}")
+    table.add_row("driving score", _brief(found.driving_score, rest=""))
+    table.add_row("success rate, %", _brief(found.success_rate, rest=""))
     table.add_row("better, equal, worse", f"{found.better}, {found.equal}, {found.worse}")
-    table.add_row("lost drives", f"{found.first_lost} and {found.second_lost}")
+    table.add_row("lost drives of each", f"{found.first_lost} and {found.second_lost}")
+    table.add_row("drives not in both", str(len(_drives(one) ^ _drives(other))))
     Console().print(table)
     if found.driving_score.low is None:
         typer.echo("one route alone says nothing of others: no verdict")
@@ -270,11 +346,26 @@ def _print_comparison(found: Comparison, first: str, second: str) -> None:
         typer.echo(note)
 
 
-def _brief(found: Estimate, digits: int = 1) -> str:
+def _drives(run: DriveRun) -> set[tuple[str, int]]:
+    """Routes and repeats that a run should drive."""
+    return {(route.route_id, n) for route in run.expected for n in range(run.repeats)}
+
+
+def _brief(found: Estimate, digits: int = 1, rest: str | None = None) -> str:
+    """Mean, interval and n; what follows n is what was lost to it where ``rest`` says nothing else."""
     from driveproof.evaluation.statistics import bounds_text
 
-    lost = f", lost {found.lost}" if found.lost else ""
+    more = _counted(lost=found.lost) if rest is None else rest
     if found.mean is None:
-        return f"unscored (n {found.n}{lost})"
+        return f"unscored (n {found.n}{more})"
     bounds = bounds_text(found.low, found.high, digits, " to ")
-    return f"{found.mean:.{digits}f} ({bounds}; n {found.n}{lost})"
+    return f"{found.mean:.{digits}f} ({bounds}; n {found.n}{more})"
+
+
+def _counted(**numbers: int) -> str:
+    return "".join(f", {name} {number}" for name, number in numbers.items() if number)
+
+
+def _as_zero(found: Estimate) -> str:
+    """Lost drives that are within n."""
+    return f", of them {found.lost} lost as 0" if found.lost else ""
