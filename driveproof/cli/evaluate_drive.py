@@ -174,7 +174,9 @@ def _warn_of_absent(scores: DrivingScores, file: Path, suite: Path | None) -> No
     if scores.expected <= 2 * there:
         return
     of = "Bench2Drive's suite" if suite is None else str(suite)
-    counted = "count as 0" if scores.variant == VariantChoice.BENCH2DRIVE else "are lost"
+    counted = (
+        "count as 0" if scores.variant.value == VariantChoice.BENCH2DRIVE.value else "are lost"
+    )
     console = Console(stderr=True)
     console.print(
         f"note: {scores.expected - there} of the {scores.expected} drives of {of} are not in {file} and {counted}; "
@@ -250,7 +252,7 @@ def _print_overall(found: dict[str, DrivingScores]) -> None:
 def _cell(scores: DrivingScores, attribute: str) -> str:
     """A mean in words: which n it is over, what of it is lost, and what has no value for another reason."""
     found: Estimate = getattr(scores, attribute)
-    peer = scores.variant == VariantChoice.BENCH2DRIVE
+    peer = scores.variant.value == VariantChoice.BENCH2DRIVE.value
     if attribute in ("efficiency", "comfort"):
         lost = min(len(scores.lost), found.lost)
         return _brief(found, rest=_counted(lost=lost, unscored=found.lost - lost))
