@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from driveproof.drive.runner import Care
     from driveproof.drive.simulators import Where
     from driveproof.drive.states import RouteStatus
+    from driveproof.drive.status import RouteReport
+    from driveproof.evaluation.driving.records import RouteState
 
 app = typer.Typer(no_args_is_help=True)  # its help is that of drive_command
 app.command("suite")(suite_command)
 
 PolicyOption = Annotated[
-    str, typer.Option("--policy", help="expert, random, wire:URL, transformers:FOLDER …")
+    str,
+    typer.Option("--policy", help="expert, random, transformers:FOLDER, wire:URL, module:Class …"),
 ]
 ServeOption = Annotated[
     str, typer.Option("--serve", help="Start a server for this policy and keep it alive.")
@@ -66,9 +69,14 @@ RecycleOption = Annotated[
 ]
 ServerStartOption = Annotated[
     float,
-    typer.Option(min=1.0, help="Seconds in which a model that is served here must be loaded."),
+    typer.Option(
+        min=1.0, help="Seconds until a model served here is loaded, or one elsewhere is back."
+    ),
 ]
 RetryOption = Annotated[bool, typer.Option("--retry", help="Try lost routes again.")]
+RedoOption = Annotated[
+    str, typer.Option("--redo", help="Drive routes in this state again, e.g. failed_by_policy.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
@@ -98,12 +106,14 @@ def drive_command(
     recycle: RecycleOption = None,
     server_start: ServerStartOption = 180.0,
     retry: RetryOption = False,
+    redo: RedoOption = "",
     as_json: AsJson = False,
 ) -> None:
     """Drive the routes of a file; begun again with the same words, a run goes on where it was.
 
-    Exit codes: 0 all routes ended by themselves; 1 some are lost; 2 bad option or another run's directory; 4 routes are
-    left because no simulator, or the policy's server, could be reached; 130 interrupted (Ctrl+C, SIGTERM): again goes on.
+    Exit codes: 0 all routes ended by themselves; 1 some are lost (--retry), or the policy broke in some (--redo
+    failed_by_policy); 2 bad option or another run's directory; 4 routes are left because no simulator, or the policy's
+    server, could be reached; 130 interrupted (Ctrl+C, SIGTERM): again goes on.
 
     Example: driveproof drive --policy expert --suite suites/smoke.xml --out runs/expert
 
@@ -112,12 +122,13 @@ def drive_command(
     if context.invoked_subcommand is not None:
         return
     simulators = _simulators(sim, sim_command, sim_gpus, workers, recycle)
+    again = _again(retry, redo)
     words = (graph, mode, rate, latency, record, truth, pictures, repeats, seed)
     with _begun(policy, serve, suite, out, limit, only, _settings(*words), server_start) as (
         run,
         model,
     ):
-        _drive(run, simulators, _care(attempts, recycle), model, retry, as_json)
+        _drive(run, simulators, _care(attempts, recycle, server_start), model, again, as_json)
 
 
 @app.command("plan")
@@ -162,6 +173,7 @@ def worker_command(
     recycle: RecycleOption = None,
     server_start: ServerStartOption = 180.0,
     retry: RetryOption = False,
+    redo: RedoOption = "",
     as_json: AsJson = False,
 ) -> None:
     """Take routes from a run's queue until none is left; several may do so at once, on several hosts.
@@ -176,10 +188,11 @@ def worker_command(
     from driveproof.drive.rundir import RunDirectory
 
     simulators = _simulators(sim, sim_command, sim_gpus, workers, recycle)
+    again = _again(retry, redo)
     run = RunDirectory(directory)
     with model_server(run.plan.policy.served, run.plan.settings.seed, server_start) as model:
         check_policy(run, model)
-        _drive(run, simulators, _care(attempts, recycle), model, retry, as_json)
+        _drive(run, simulators, _care(attempts, recycle, server_start), model, again, as_json)
 
 
 @contextmanager
@@ -241,11 +254,31 @@ def _settings(
     )
 
 
-def _care(attempts: int, recycle: int | None) -> Care:
+def _care(attempts: int, recycle: int | None, server_start: float) -> Care:
     from driveproof.drive.runner import Care
 
-    care = Care(budget=attempts)
+    care = Care(budget=attempts, model_wait_s=server_start)
     return care if recycle is None else replace(care, recycle_after=recycle or None)
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Which routes that have ended are driven again."""
+
+    lost: bool
+    states: tuple[RouteState, ...]
+
+
+def _again(retry: bool, redo: str) -> _Again:
+    from driveproof.errors import BadInput
+    from driveproof.evaluation.driving.records import RouteState
+
+    known = {state.value: state for state in RouteState if state.ended}
+    names = _ids(redo)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise BadInput(f"{unknown[0]} is none", field="--redo", hint=", ".join(known))
+    return _Again(retry, tuple(known[name] for name in names))
 
 
 def _simulators(
@@ -279,23 +312,48 @@ def _drive(
     simulators: list[Where],
     care: Care,
     model: ModelServer | None,
-    retry: bool,
+    again: _Again,
     as_json: bool,
 ) -> None:
-    """Drive what is left, with a bar, and say how it ended; exit code 1 if routes are lost."""
+    """Drive what is left, with a bar, and say how it ended; exit code 1 if routes are lost or the policy broke."""
     from driveproof.cli.status import show
     from driveproof.drive.runner import drive
-    from driveproof.drive.status import look_at, lost
+    from driveproof.drive.status import look_at
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's polite end
-    if retry:
-        run.requeue()
-    with _Bar(run) as bar:
-        drive(run, simulators, care, bar.note, model)
+    run.requeue(lost=again.lost, states=again.states)
+    try:
+        with _Bar(run) as bar:
+            drive(run, simulators, care, bar.note, model)
+    except KeyboardInterrupt:
+        look = f"driveproof status {run.path}"
+        typer.echo(
+            f"interrupted: the same words again go on with it; {look} says where it is", err=True
+        )
+        raise
     reports = look_at(run)
     show(run, reports, as_json)
-    if lost(reports):
+    advice = _advice(reports)
+    for line in advice:
+        typer.echo(line, err=True)
+    if advice:
         raise typer.Exit(1)
+
+
+def _advice(reports: list[RouteReport]) -> list[str]:
+    """What can be done about routes that did not end by themselves, a line each kind."""
+    from driveproof.drive.status import lost
+    from driveproof.evaluation.driving.records import RouteState
+
+    gone = len(lost(reports))
+    state = RouteState.FAILED_BY_POLICY
+    broke = sum(one.state is state and one.record is not None for one in reports)
+    lines = [f"{gone} lost: --retry drives them again"] if gone else []
+    if broke:
+        lines.append(
+            f"{broke} {state}: they are scored and stay, also with --retry; --redo {state} drives them again"
+        )
+    return lines
 
 
 class _Bar:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +19,6 @@ from driveproof.policy import (
     DRIVERS,
     KINDS,
     ChatPolicy,
-    ChatReply,
     ChatRequest,
     ChoicePolicy,
     DriveDecision,
@@ -71,32 +72,89 @@ def list_(as_json: AsJson = False) -> None:
 def check(
     spec: Spec,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for a served model.")] = 30.0,
-    drive: Annotated[bool, typer.Option(help="Open it as a policy that drives.")] = False,
+    drive: Annotated[
+        bool,
+        typer.Option(help="Open it as `driveproof drive` does; who talks, by its usual graph."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Open a policy, ask it one question with a picture or for one decision, and say what it is.
+
+    Exit codes: 0 it answers; 1 it has no answer (with the line of a plug-in that raised); 2 it is no policy, wants a
+    camera that there is not, or its identity is no JSON; 4 its server does not answer.
 
     Example: driveproof policy check transformers:models/sft
 
     Example: driveproof policy check openai:http://127.0.0.1:8000/v1#Qwen/Qwen3-VL-8B-Instruct
 
     Example: driveproof policy check my_package.my_module:MyDriver
+
+    Example: driveproof policy check my_package.my_module:MyTalker --drive
     """
-    policy = _open(spec, drive, PolicySettings(timeout_s=timeout, attempts=1))
-    report: dict[str, Any] = {"name": policy.name, **policy.identity()}
+    from driveproof.drive.declared import identity_of
+
+    blamed = _Blamed()
+    policy = _open(spec, drive, PolicySettings(timeout_s=timeout, attempts=1), blamed)
+    report: dict[str, Any] = {"name": policy.name, **identity_of(policy)}
     try:
         if isinstance(policy, DrivingPolicy):
-            report |= _drive(policy)
-        elif (reply := _try(policy)) is not None:
-            report |= {"answer": reply.text, "seconds": round(reply.latency_s, 3), **reply.usage}
+            report |= _drive(policy, asked=report.get("kind") != "recorded")
+        else:
+            report |= _try(policy)
     finally:
         if hasattr(policy, "close"):
             policy.close()
+    failed = bool(report.get("error"))
+    if failed and blamed.place:
+        report["raised_at"] = blamed.place
     if as_json:
         typer.echo(json.dumps(report, indent=2, sort_keys=True))
-        return
-    for name, value in report.items():
-        typer.echo(f"{name}: {value}")
+    else:
+        for name, value in report.items():
+            typer.echo(f"{name}: {value}")
+    if failed:
+        raise typer.Exit(1)
+
+
+class _Blamed:
+    """Notes where in a plug-in's own code its last exception was raised."""
+
+    def __init__(self) -> None:
+        self.place = ""
+
+    def watch(self, plugin: Any) -> Any:
+        """The plug-in, with every exception of its calls noted on the way."""
+        return _Watched(plugin, self)
+
+    def note(self, error: Exception) -> None:
+        """Note the innermost line that is neither ours nor a library's."""
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = str(Path(__file__).parents[1])
+        apart = (ours, "site-packages", "<frozen", sys.base_prefix)
+        theirs = [frame for frame in frames if not any(part in frame.filename for part in apart)]
+        if theirs:
+            self.place = f"{theirs[-1].filename}:{theirs[-1].lineno}"
+
+
+class _Watched:
+    """Passes everything on to a plug-in."""
+
+    def __init__(self, plugin: Any, blamed: _Blamed) -> None:
+        self._plugin, self._blamed = plugin, blamed
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._plugin, name)
+        if not callable(found):
+            return found
+
+        def call(*args: Any, **more: Any) -> Any:
+            try:
+                return found(*args, **more)
+            except Exception as error:  # the plug-in's own code
+                self._blamed.note(error)
+                raise
+
+        return call
 
 
 @app.command()
@@ -175,34 +233,72 @@ def _announce(bound: Bound, ready_file: Path | None, as_json: bool) -> None:
     typer.echo(json.dumps(bound.to_json(), sort_keys=True) if as_json else text)
 
 
-def _open(spec: str, drive: bool, settings: PolicySettings) -> Policy | DrivingPolicy:
+def _open(
+    spec: str, drive: bool, settings: PolicySettings, blamed: _Blamed
+) -> Policy | DrivingPolicy:
     """What ``spec`` names; where the word says nothing, whatever it turns out to be."""
+    from driveproof.policy.guard import Guarded
     from driveproof.policy.plugin import open_plugin
     from driveproof.policy.wire.client import connect
 
     kind, _, rest = spec.partition(":")
+    if drive:
+        return _open_to_drive(spec, settings, blamed)
     if kind == "wire":
-        return connect(rest, settings, "driving" if drive else None)
-    if drive or (kind == "recorded" and Path(rest).is_dir()):
+        return connect(rest, settings)
+    if kind == "recorded" and Path(rest).is_dir():
         return open_driver(spec, settings)
     if kind not in KINDS and rest:
         titles: dict[Any, str] = {DrivingPolicy: "driving policy", ChatPolicy: "model that talks"}
         plugin: Policy | DrivingPolicy = open_plugin(
             spec, {**titles, ChoicePolicy: "policy that chooses"}
         )
-        return open_driver(spec, settings) if isinstance(plugin, DrivingPolicy) else plugin
+        watched: Any = blamed.watch(plugin)
+        return Guarded(watched) if isinstance(plugin, DrivingPolicy) else watched
     return open_policy(spec, settings)
 
 
-def _drive(policy: DrivingPolicy) -> dict[str, Any]:
-    """One decision of an episode that has just begun, before a red wall."""
+def _open_to_drive(spec: str, settings: PolicySettings, blamed: _Blamed) -> DrivingPolicy:
+    """As ``driveproof drive`` opens it, with the graph and the mode that it takes where none are given."""
+    from driveproof.drive import openers
+    from driveproof.drive.kinds import EXPERT, check_kind, is_plugin
+    from driveproof.drive.plan import DriveSettings
+    from driveproof.policy.guard import Guarded
+    from driveproof.policy.plugin import open_plugin
+    from driveproof.reasoning import GraphPolicy, open_graph, open_graph_driver
+
+    check_kind(spec)
+    if spec == EXPERT:
+        raise BadInput("reads the simulator, there is nothing to ask it here", field=EXPERT)
+    words = openers.in_its_manner(spec, DriveSettings())
+    graph = open_graph(words.graph or openers.DEFAULT_GRAPH)
+    mode = openers.parse_mode(words.mode)
+    if not is_plugin(spec):
+        return open_graph_driver(spec, settings, graph=graph, mode=mode)
+    titles: dict[Any, str] = {DrivingPolicy: "driving policy", ChatPolicy: "model that talks"}
+    plugin = open_plugin(spec, titles)
+    watched = blamed.watch(plugin)
+    return GraphPolicy(watched, graph, mode) if isinstance(plugin, ChatPolicy) else Guarded(watched)
+
+
+def _drive(policy: DrivingPolicy, asked: bool) -> dict[str, Any]:
+    """One decision of an episode that has just begun, before a red wall; not of a recorded run, which has no such episode."""
     import numpy as np
 
+    from driveproof.drive.declared import check_cameras
+    from driveproof.drive.plan import Pictures
+
+    check_cameras(policy, Pictures())
+    said = {"views": list(policy.views), "history": policy.history}
+    if not asked:
+        return said
     picture = np.full((90, 160, 3), (200, 30, 30), dtype=np.uint8)
     pictures = {view: [picture] * policy.history for view in policy.views}
     policy.begin("check_rep0", 0)
     decision = policy.decide(DriveObservation(0, 0.0, pictures, 5.0, "follow", 30.0))
-    return {"views": list(policy.views), "history": policy.history, **_words(decision)}
+    if decision.outage:
+        raise Unreachable(f"{policy.name} gives no decision: {decision.error}")
+    return {**said, **_words(decision)}
 
 
 def _words(decision: DriveDecision) -> dict[str, Any]:
@@ -215,16 +311,25 @@ def _words(decision: DriveDecision) -> dict[str, Any]:
     return {what: value, "seconds": round(decision.latency_s, 3), **decision.usage}
 
 
-def _try(policy: Policy) -> ChatReply | None:
-    """One small question; None for policies that do not talk, :class:`Unreachable` without an answer."""
+def _try(policy: Policy) -> dict[str, Any]:
+    """The answer to one small question; nothing for policies that do not talk.
+
+    Raises
+    ------
+    Unreachable
+        If a server gives none.
+    """
     import numpy as np
 
+    from driveproof.reasoning.run import ask_all
+
     if not isinstance(policy, ChatPolicy):
-        return None
+        return {}
     content = [{"type": "image"}, {"type": "text", "text": "Name the colour of the picture."}]
     picture = np.full((64, 96, 3), (200, 30, 30), dtype=np.uint8)
     request = ChatRequest([{"role": "user", "content": content}], [picture], max_tokens=16)
-    reply = policy.reply([request])[0]
-    if reply.error:
+    (reply,) = ask_all(policy, [request])
+    if reply.outage:
         raise Unreachable(f"{policy.name} gives no answer: {reply.error}")
-    return reply
+    answer = {"error": reply.error} if reply.error else {"answer": reply.text}
+    return {**answer, "seconds": round(reply.latency_s, 3), **reply.usage}

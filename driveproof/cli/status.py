@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich import box
 from rich.table import Table
 
 from driveproof.cli.console import Console
@@ -14,6 +15,9 @@ from driveproof.cli.console import Console
 if TYPE_CHECKING:
     from driveproof.drive.rundir import RunDirectory
     from driveproof.drive.status import RouteReport
+
+WIDE = 1000
+"""Columns where there is no terminal."""
 
 
 def command(
@@ -48,11 +52,15 @@ def show(run: RunDirectory, reports: list[RouteReport], as_json: bool) -> None:
         typer.echo(json.dumps({**facts, "routes": rows}, indent=2))
         return
     console = Console()
+    if not console.is_terminal:  # a pipe or a file has no edge
+        console.width = WIDE
     console.print(_table(reports))
+    for report in reports:
+        if report.reason:
+            console.print(f"{report.episode.key}: {report.reason}", soft_wrap=True)
     counts = ", ".join(f"{count} {name}" for name, count in facts["totals"].items() if count)
     console.print(f"{facts['policy']['name']} on {facts['suite']}: {counts}")
-    scores = facts["scores"]
-    for variant, found in (scores or {}).items():
+    for variant, found in (facts["scores"] or {}).items():
         values = {name: found[name]["mean"] for name in ("driving_score", "success_rate")}
         said = ", ".join(
             f"{name.replace('_', ' ')} {'-' if value is None else f'{value:.2f}'}"
@@ -62,7 +70,11 @@ def show(run: RunDirectory, reports: list[RouteReport], as_json: bool) -> None:
 
 
 def _table(reports: list[RouteReport]) -> Table:
-    table = Table("route", "repeat", "state", "status", "%", "infractions", "s", "attempts", "why")
+    """A row a route; states are never cut, and fit with the rest into 80 columns."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in ("route", "rep", "state", "%", "s", "tries", "status", "infractions"):
+        words = name in ("status", "infractions")
+        table.add_column(name, no_wrap=not words, overflow="fold")
     for report in reports:
         record, beat = report.record, report.heartbeat or {}
         share = record.completion if record is not None else beat.get("completion")
@@ -71,11 +83,10 @@ def _table(reports: list[RouteReport]) -> Table:
             report.episode.route,
             str(report.episode.repeat),
             report.state.value,
-            record.status if record is not None else "",
             "" if share is None else f"{100.0 * share:.0f}",
-            ", ".join(dict.fromkeys(one.kind.value for one in record.failures)) if record else "",
             "" if seconds is None else f"{seconds:.1f}",
-            str(len(report.status.attempts)),
-            report.reason,
+            str(report.status.tries),
+            record.status if record is not None else "",
+            ", ".join(dict.fromkeys(one.kind.value for one in record.failures)) if record else "",
         )
     return table

@@ -45,12 +45,28 @@ def model_server(
     """The server of a policy for as long as the block lasts; None where nothing is served.
 
     ``ready_s`` seconds may pass until it answers, each time that it is started.
+
+    Raises
+    ------
+    BadInput
+        If the model's folder is not there; nothing is started then.
     """
     if not served:
         yield None
         return
+    _check_folder(served)
     with ModelServer(served, lambda url: answers(f"wire:{url}"), seed, ready_s) as server:
         yield server
+
+
+def _check_folder(served: str) -> None:
+    kind, _, rest = served.partition(":")
+    if kind == "transformers" and not Path(rest).is_dir():
+        raise BadInput("no such model folder", path=rest)
+    if kind == "baseline":
+        from driveproof.policy.baselines import baseline_folder
+
+        baseline_folder(rest)
 
 
 def begin_run(

@@ -86,14 +86,17 @@ class ModelServer:
         options = ["--port", "{port}", "--seed", str(self._seed)]
         # one thread, because another number gives other bytes
         options += ["--threads", "1", "--sessions", str(SESSIONS)]
-        server = start_server(command=[*command, *options], timeout_s=self._ready_s)
+        try:
+            server = start_server(command=[*command, *options], timeout_s=self._ready_s)
+        except Unreachable as error:  # worded for a simulator
+            raise _not_up(str(error)) from None
         self.starts += 1
         deadline = time.monotonic() + self._ready_s
         while not self._healthy(_url(server)):
             if not server.alive or stop.is_set() or time.monotonic() > deadline:
                 words = server.last_words()
                 server.kill()
-                raise Unreachable(f"the policy's server does not come up: {words}")
+                raise _not_up(words)
             time.sleep(POLL_S)
         return server
 
@@ -101,6 +104,15 @@ class ModelServer:
         server, self._server = self._server, None
         if server is not None:
             server.stop() if server.alive else server.kill()
+
+
+def _not_up(words: str) -> Unreachable:
+    """``words`` are what was said of it: of a simulator, or by its own error."""
+    for prefix in ("the simulator ended while starting: ", "error: "):
+        words = words.removeprefix(prefix)
+    return Unreachable(
+        f"the policy's server does not come up: {words.replace('the simulator', 'it')}"
+    )
 
 
 def _url(server: ServerHandle) -> str:

@@ -9,12 +9,14 @@ from typing import Any
 
 import httpx
 
+from driveproof.drive.declared import check_cameras, identity_of
+from driveproof.drive.kinds import EXPERT, SERVED, check_kind
 from driveproof.drive.notes import DecisionLog
 from driveproof.drive.plan import DrivePlan, DriveSettings, Episode, PolicyFacts
 from driveproof.drive.privileged import Vouched
 from driveproof.drive.seat import ExpertSeat, ModelLost, Seat, guarded
 from driveproof.drive.witness import Witness
-from driveproof.errors import BadInput
+from driveproof.errors import BadInput, Unreachable
 from driveproof.policy.driving import DrivingPolicy
 from driveproof.policy.latency import parse_latency
 from driveproof.policy.manner import check_manner, read_manner
@@ -31,7 +33,6 @@ from driveproof.reasoning import (
 )
 from driveproof.reasoning.graph_files import parse_graph
 
-EXPERT = "expert"
 ADDRESS = "{address}"
 """Stands in a specification for where a server of ours listens."""
 DEFAULT_GRAPH, DEFAULT_MODE = "action", "camera"
@@ -165,7 +166,8 @@ def describe(
     Raises
     ------
     BadInput
-        As :func:`open_policy`, or if graph or mode are given to a policy that does not talk.
+        As :func:`open_policy`, if graph or mode are given to a policy that does not talk, if there is no camera that
+        it wants to see, or if its identity is no JSON.
     Unreachable
         If its server does not answer.
     """
@@ -178,8 +180,13 @@ def describe(
         privileged.append("the expert drives")
     else:
         witness = Witness(settings, parse_mode(settings.mode))
-        policy = open_policy(spec.replace(ADDRESS, address), settings, witness, graph)
-        identity = policy.identity()
+        check_kind(spec)
+        where = spec.replace(ADDRESS, address)
+        policy = open_policy(where, settings, witness, graph)
+        if where.startswith(SERVED) and not answers(where):
+            raise Unreachable(f"the policy's server does not answer: {where}")
+        check_cameras(policy, settings.pictures)
+        identity = identity_of(policy)
         told = identity.get("privileged")
         privileged += [str(told.get("shows"))] if isinstance(told, dict) else []
         privileged += [NOTED] if settings.truth else []

@@ -10,7 +10,7 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from driveproof.drive.plan import DrivePlan, Episode, differences, read_plan
 from driveproof.drive.results import has_result
 from driveproof.drive.states import STATE_FILE, RouteStatus, look_up, write_status
 from driveproof.errors import UserError
+from driveproof.evaluation.driving.records import RouteState
 from driveproof.files import atomic_path, is_leftover, sha256_file, sync, write_json
 from driveproof.sim.routes import RouteSpec, parse_routes
 
@@ -126,9 +127,11 @@ class RunDirectory:
                 raise OtherRun(
                     f"holds another run: {'; '.join(found[:3])}{more}",
                     path=path,
-                    hint="choose a new directory",
+                    hint=_other_hint(found),
                 )
             return run
+        if path.exists() and not path.is_dir():
+            raise UserError("is a file, no directory of a run", path=path, field="--out")
         _clear(path)
         (path / "routes").mkdir(parents=True, exist_ok=True)
         with atomic_path(path / SUITE_FILE, durable=True) as temporary:
@@ -201,17 +204,28 @@ class RunDirectory:
             claim.release()
         return None
 
-    def requeue(self) -> int:
-        """Put lost routes, and those without a record that can be read, back into the queue with the whole budget; how many."""
+    def requeue(self, *, lost: bool = True, states: Collection[RouteState] = ()) -> int:
+        """Put routes that have ended back into the queue with the whole budget; how many.
+
+        Parameters
+        ----------
+        lost
+            Those that are not scored, or without a record that can be read.
+        states
+            And all in one of these.
+        """
         count = 0
         for episode, status in self.statuses():
-            scored = status.state.scored and has_result(self.folder(episode), episode)
-            claim = self.claim(episode) if status.state.ended and not scored else None
+            again = status.state in states or (lost and not self._scored(episode, status))
+            claim = self.claim(episode) if status.state.ended and again else None
             if claim is not None:
                 with claim:
                     claim.write(claim.status.queued_again())
                     count += 1
         return count
+
+    def _scored(self, episode: Episode, status: RouteStatus) -> bool:
+        return status.state.scored and has_result(self.folder(episode), episode)
 
     @property
     def over(self) -> bool:
@@ -227,6 +241,13 @@ class RunDirectory:
             return True
         claim.release()
         return False
+
+
+def _other_hint(found: list[str]) -> str:
+    new = "choose a new directory"
+    if any(line.startswith("routes: ") for line in found):
+        return f"a run keeps its routes: for another --limit or --only {new}"
+    return new
 
 
 def _clear(path: Path) -> None:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from driveproof.drive.attempt import PATIENCE_S, Simulator, attempt
 from driveproof.drive.episode import EpisodeTask, Outcome
-from driveproof.drive.models import ModelServer
+from driveproof.drive.kinds import SERVED
+from driveproof.drive.models import READY_S, ModelServer
+from driveproof.drive.openers import answers
 from driveproof.drive.rundir import Claim, RunDirectory
 from driveproof.drive.simulators import HANG_S, Where, open_simulator
 from driveproof.drive.states import Ending, RouteStatus, verdict
@@ -23,8 +25,8 @@ from driveproof.sim.client.isolated import preload
 
 POLL_S = 0.5
 """Seconds between two looks at a queue whose last routes others drive."""
-PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
-"""Seconds after a server that others run did not answer."""
+PAUSE_S, LONGEST_PAUSE_S, LONGEST_LOOK_S = 1.0, 60.0, 15.0
+"""Seconds after a server that others run did not answer, and between two looks whether it is back."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,15 @@ class Care:
         Episodes after which a server of our own is started anew; None for never.
     hang_s, patience_s
         Seconds of a tick, and without a sign of life, after which an attempt is given up.
+    model_wait_s
+        Seconds in which a model's server that others run must come back.
     """
 
     budget: int = 3
     recycle_after: int | None = 25
     hang_s: float = HANG_S
     patience_s: float = PATIENCE_S
+    model_wait_s: float = READY_S
 
 
 Report = Callable[[str, RouteStatus], None]
@@ -85,6 +90,8 @@ class Worker:
         ------
         SimulatorUnreachable
             If the simulator cannot be reached however often it is tried.
+        Unreachable
+            If the model's server, which others run, does not come back; the routes that are left stay queued.
         UserError
             If files cannot be written: every other route would fail likewise.
         """
@@ -133,6 +140,21 @@ class Worker:
             self._stop.wait(PAUSE_S)
         elif outcome.ending is Ending.MODEL_SERVER and self._model is None:
             self._stop.wait(min(PAUSE_S * 2**crashes, LONGEST_PAUSE_S))
+            self._await_model()
+
+    def _await_model(self) -> None:
+        """Wait until the server that others run answers again: no attempt is spent on who is not there."""
+        spec, pause = self._run.plan.policy.spec, PAUSE_S
+        deadline = time.monotonic() + self._care.model_wait_s
+        while spec.startswith(SERVED) and not (self._stop.is_set() or answers(spec)):
+            left = deadline - time.monotonic()
+            if left <= 0.0:
+                raise Unreachable(
+                    f"the policy's server did not come back within {self._care.model_wait_s:g} s: {spec}",
+                    hint="routes that are left stay queued; begin the run again to go on",
+                )
+            self._stop.wait(min(pause, left))
+            pause = min(2.0 * pause, LONGEST_LOOK_S)
 
     def _try(self, claim: Claim) -> Outcome:
         folder = claim.fresh()
@@ -165,6 +187,8 @@ def drive(
     ------
     SimulatorUnreachable
         If routes are left because simulators could not be reached; those that could have driven what they could.
+    Unreachable
+        If routes are left because the model's server did not come back.
     UserError
         If files cannot be written; the routes under way stay queued.
     """

@@ -70,6 +70,12 @@ class RouteStatus(Section):
         """Attempts that count and ended in one of ``endings``."""
         return sum(one.ending in endings for one in self.attempts[self.forgiven :])
 
+    @property
+    def tries(self) -> int:
+        """Attempts that count: not those that were nobody's fault or that were forgiven."""
+        free = (Ending.INTERRUPTED, Ending.UNREACHABLE, Ending.DISK)
+        return sum(one.ending not in free for one in self.attempts[self.forgiven :])
+
     def begun(self, now: float, by: str) -> RouteStatus:
         """A new attempt goes on."""
         attempts = (*self.attempts, Attempt(began=now, by=by))
