@@ -46,11 +46,17 @@ def list_(as_json: AsJson = False) -> None:
 
     Example: driveproof policy list
     """
+    from driveproof.drive.kinds import EXPERT, TALK
     from driveproof.policy.baselines import BASELINES
 
+    talk = {KINDS[name].form: f"{KINDS[name].summary}, by a graph of questions" for name in TALK}
     rows = {
         "answer questions": {kind.form: kind.summary for kind in KINDS.values()},
-        "drive": {kind.form: kind.summary for kind in DRIVERS.values()},
+        "drive": {
+            EXPERT: "the commenter's expert, beside the simulator",
+            **{kind.form: kind.summary for kind in DRIVERS.values()},
+            **talk,
+        },
         "baselines": {
             f"baseline:{name}": f"{known.model} ({known.gigabytes:g} GB): {known.quirks.picture}"
             for name, known in BASELINES.items()
