@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
@@ -140,8 +141,10 @@ def bench2drive(
     from driveproof.evaluation.driving.runs import read_run
     from driveproof.evaluation.driving.scores import driving_scores
     from driveproof.evaluation.driving.suite import expected_of
+    from driveproof.files import read_json
     from driveproof.sim.routes import parse_routes
 
+    _check_numbers(read_json(file), file)
     content = read_file(file)
     records, expected, repeats = records_in(content), None, None
     if suite is not None:
@@ -166,6 +169,20 @@ def bench2drive(
             f"the file says: driving score {content.driving_score:.3f}, success rate "
             f"{100.0 * content.success_rate:.2f} %, {content.eval_num} drives"
         )
+
+
+def _check_numbers(content: Any, path: Path) -> None:
+    """Refuse NaN and infinities, which JSON of Python has, by their name: no bound tells what they are."""
+    from driveproof.errors import BadInput
+
+    left = [("", content)]
+    while left:
+        place, value = left.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadInput(f"{json.dumps(value)} is no number", path=path, field=place)
+        if isinstance(value, dict | list):
+            parts = value.items() if isinstance(value, dict) else enumerate(value)
+            left += [(f"{place}.{name}" if place else str(name), part) for name, part in parts]
 
 
 def _warn_of_absent(scores: DrivingScores, file: Path, suite: Path | None) -> None:

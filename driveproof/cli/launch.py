@@ -56,6 +56,7 @@ def command(
             )
         _measure(loaded, variant)
         return
+    own = loaded.launch.nodes * loaded.launch.gpus
     changed = {name: value for name, value in asked.items() if value is not None}
     loaded = loaded.model_copy(update={"launch": loaded.launch.model_copy(update=changed)})
     job = Job(
@@ -65,7 +66,16 @@ def command(
         params=str(params),
         overlays=tuple(str(path) for path in overlay or ()),
     )
-    made = plan(loaded, job.kind, job)
+    try:
+        made = plan(loaded, job.kind, job)
+    except BadInput as error:
+        if overlay or not error.field or own > 1:
+            raise
+        # the settings of the default profile are those of one small process
+        hints = [error.hint, "settings for GPUs: --overlay params/gpu.yaml"]
+        raise BadInput(
+            error.problem, path=error.path, field=error.field, hint="; ".join(filter(None, hints))
+        ) from None
     if dry_run or as_json:
         typer.echo(json.dumps(_json(made), indent=2) if as_json else _text(made))
     if not dry_run:

@@ -44,6 +44,8 @@ def list_command(maps: MapsDir = Path("data/maps"), as_json: AsJson = False) -> 
 def show(town: Town, maps: MapsDir = Path("data/maps"), as_json: AsJson = False) -> None:
     """Count what is in a town.
 
+    Exit code 3: no map of such a town is there.
+
     Example: driveproof maps show Town10HD --json
     """
     facts = _facts(_load(town, maps))
@@ -66,6 +68,8 @@ def lanes(
     as_json: AsJson = False,
 ) -> None:
     """List lanes with their keys, lengths and successors.
+
+    Exit code 3: no map of such a town is there.
 
     Example: driveproof maps lanes Town01
     """

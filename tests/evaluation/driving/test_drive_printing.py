@@ -11,6 +11,7 @@ from made_runs import decision, make_run
 from typer.testing import CliRunner, Result
 
 from driveproof.cli.evaluate import app
+from driveproof.errors import BadInput
 
 
 def shown(*args: object, columns: str | None = None) -> Result:
@@ -103,3 +104,15 @@ def test_both_means_of_answers_say_what_they_are_over(tmp_path: Path) -> None:
     out = shown("drive", run).stdout
     assert "mean over answers, %: 100.0 (100.0 to 100.0; n 4)" in out
     assert "mean over drives, %: 100.0 (100.0 to 100.0; n 2)" in out
+
+
+@pytest.mark.parametrize(("written", "said"), [("NaN", "NaN"), ("-1e999", "-Infinity")])
+def test_what_is_no_number_is_called_so(tmp_path: Path, run: Path, written: str, said: str) -> None:
+    merged = tmp_path / "merged.json"
+    shown("drive", run, "--merged", merged)
+    text = merged.read_text().replace('"score_route": 100.0', f'"score_route": {written}', 1)
+    merged.write_text(text)
+    done = CliRunner().invoke(app, ["bench2drive", str(merged)])
+    assert isinstance(done.exception, BadInput)
+    place = "_checkpoint.records.0.scores.score_route"
+    assert str(done.exception) == f"{merged}: {place}: {said} is no number"

@@ -210,6 +210,20 @@ def test_the_command_prints_what_is_planned(root: Path) -> None:
     assert isinstance(unknown.exception, BadInput)
 
 
+def test_settings_of_one_process_name_the_overlay(root: Path) -> None:
+    from driveproof.cli import app as program
+
+    program._assemble()
+    spread = ["--nodes", "4", "--gpus", "7", "--dry-run", "--params", str(root / "params.yaml")]
+    small = CliRunner().invoke(program.app, ["launch", "grpo", "deft_rlvr", *spread])
+    assert isinstance(small.exception, BadInput)
+    assert "--overlay params/gpu.yaml" in str(small.exception)
+    overlay = ["--overlay", str(root / "params/gpu.yaml")]
+    large = CliRunner().invoke(program.app, ["launch", "grpo", "deft_rlvr", *spread, *overlay])
+    assert isinstance(large.exception, BadInput)
+    assert "--overlay" not in str(large.exception)
+
+
 def test_a_job_is_read_as_it_was_written(tmp_path: Path) -> None:
     job = Job(kind="grpo", variant="deft_rlvr", number=2, overlays=("params/gpu.yaml",))
     path = tmp_path / "job.json"
