@@ -143,6 +143,7 @@ def open_policy(
     Unreachable
         If its server does not answer.
     """
+    check_kind(spec)
     return open_graph_driver(
         spec,
         PolicySettings(seed=settings.seed),
@@ -180,7 +181,6 @@ def describe(
         privileged.append("the expert drives")
     else:
         witness = Witness(settings, parse_mode(settings.mode))
-        check_kind(spec)
         where = spec.replace(ADDRESS, address)
         policy = open_policy(where, settings, witness, graph)
         if where.startswith(SERVED) and not answers(where):
