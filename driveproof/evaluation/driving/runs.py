@@ -105,11 +105,18 @@ def read_run(path: str | Path) -> DriveRun:
 
 
 def _drive(run: Path, route: str, repeat: int) -> RouteRecord | Loss:
-    """The record of a route that ended, or what its state says."""
+    """The record of a route that ended, or what its state says; a broken one is a lost route, which is driven again."""
     folder = route_folder(run, route, repeat)
     state, reason = _state(folder / "state.json")
     if not (state.ended and (folder / "record.json").is_file()):
         return Loss(route, repeat, state, f"no record.json: {reason}" if state.scored else reason)
+    try:
+        return _record(folder, route, repeat)
+    except BadInput as error:
+        return Loss(route, repeat, state, str(error))
+
+
+def _record(folder: Path, route: str, repeat: int) -> RouteRecord:
     record = read_record(folder / "record.json")
     if record.key != (route, repeat):
         raise BadInput(
