@@ -8,7 +8,7 @@ import numpy as np
 import shapely
 
 from driveproof.geometry import box_corners, boxes_overlap
-from driveproof.sim.client.states import ActorState, Collision
+from driveproof.sim.client.states import ActorState, Collision, WorldState
 from driveproof.sim.criteria.ego import Moment
 from driveproof.sim.criteria.infractions import Infraction, InfractionKind
 
@@ -38,6 +38,15 @@ class Contacts:
 
     def __init__(self) -> None:
         self._touched: dict[int, float] = {}
+
+    def new_touch(self, state: WorldState, ego_id: int) -> bool:
+        """Whether the ego touches an actor with whom no collision is counted yet: an event of it is due."""
+        ego = state.actors.get(ego_id)
+        return ego is not None and any(
+            touch(ego, other)
+            for other in state.actors.values()
+            if other.id != ego_id and other.id not in self._touched
+        )
 
     def update(self, now: Moment) -> list[Infraction]:
         """New collisions."""

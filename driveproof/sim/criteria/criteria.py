@@ -61,8 +61,9 @@ class Criteria:
         self._lanes = LaneUse(town, route)
         self._pace = MinSpeed(route)
         self._emergencies: list[EmergencyYield] = []
+        self.contacts = Contacts()
         self._criteria: list[Criterion] = [
-            Contacts(),
+            self.contacts,
             RedLights(town),
             StopSigns(town),
             Deviation(route),

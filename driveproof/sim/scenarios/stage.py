@@ -14,7 +14,6 @@ from driveproof.maps import Route, SignalKind
 from driveproof.scene import LightState
 from driveproof.sim.client import Session, WorldState
 from driveproof.sim.criteria import Criteria
-from driveproof.sim.criteria.contacts import touch
 from driveproof.sim.drivers import Drivers, ExpertDriver, ObliviousDriver, Roads
 from driveproof.sim.drivers.fleet import EGO
 
@@ -199,14 +198,13 @@ class Stage:
         self.seconds = state.time - begin
 
     def _tick(self) -> WorldState:
-        """A step; while somebody touches the ego, with all that the collision sensor says of it.
+        """A step; when somebody comes to touch the ego, with all that the collision sensor says of it.
 
-        Its messages come on a socket of their own, sometimes after the step.
+        Its messages come on a socket of their own, sometimes after the step. Those about a contact that is already
+        counted are not waited for: an ego that pushes against something for minutes would spend them waiting.
         """
         state = self.session.tick()
-        ego = state.actors.get(self.ego_id)
-        others = (actor for actor in state.actors.values() if actor.id != self.ego_id)
-        if ego is None or not any(touch(ego, other) for other in others):
+        if not self.criteria.contacts.new_touch(state, self.ego_id):
             return state
         late = self.session.late_collisions()
         return replace(state, collisions=(*state.collisions, *late))

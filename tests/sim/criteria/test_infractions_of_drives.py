@@ -146,6 +146,28 @@ def test_resting_against_somebody_stays_one_collision(
     assert kinds(judge(town, route, seen)) == [Kind.COLLISION_VEHICLE]
 
 
+def test_an_event_is_due_until_the_contact_is_counted(
+    town: TownMap, lit: tuple[Route, float, str]
+) -> None:
+    route, line, _ = lit
+    egos = stand(route, line - 20.0, 2.0)
+    ahead = LENGTH + 0.05
+    x, y = (
+        egos[0].x + ahead * math.cos(egos[0].heading),
+        egos[0].y + ahead * math.sin(egos[0].heading),
+    )
+    close, far = car(42, x, y, egos[0].heading, 0.0), car(43, x + 90.0, y, 0.0, 0.0)
+    seen = states(
+        egos, others=[close, far], collisions=touches(range(10, 12), 42, "vehicle.audi.tt")
+    )
+    criteria = judge(town, route, seen[:10])
+    assert criteria.contacts.new_touch(seen[10], EGO)
+    assert not criteria.contacts.new_touch(seen[10], 99), "an ego that is gone touches nobody"
+    for state in seen[10:12]:
+        criteria.update(state)
+    assert not criteria.contacts.new_touch(seen[12], EGO), "pushing on says nothing new"
+
+
 def test_collisions_of_others_are_not_those_of_the_ego(
     town: TownMap, lit: tuple[Route, float, str]
 ) -> None:
