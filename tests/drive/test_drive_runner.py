@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -113,8 +114,12 @@ def test_a_killed_run_goes_on_where_it_was(reference, plain_suite, tmp_path) -> 
 
 
 def _start(words: list[str]) -> subprocess.Popen[bytes]:
+    # as a person starts it: jobs in the background of a script inherit that SIGINT is ignored
+    usual = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     command = [sys.executable, "-m", "driveproof", "drive", *words]
-    return subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+    return subprocess.Popen(
+        command, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=usual
+    )
 
 
 def _ended(out: Path) -> int:
