@@ -165,12 +165,8 @@ def test_the_shared_rubric_weighs_axes() -> None:
     omitted = "signal red 20 ahead clear\nmiddle 10,0 end 14,0"
     scored = pay.start([rollout(), rollout(omitted), rollout(choice=1, correct=False)]).result()
     assert [s.reward for s in scored] == [1.0, 0.25, 0.0]
-    with pytest.raises(ValueError, match="weigh nothing"):
-        SharedRubricReward(
-            OfflineJudge(),
-            {},
-            AxisWeights(grounding=0, no_hallucination=0, specificity=0, coherence=0),
-        )
+    with pytest.raises(ValueError, match="at least one weight must be positive"):
+        AxisWeights(grounding=0, no_hallucination=0, specificity=0, coherence=0)
 
 
 def test_grading_goes_on_while_the_caller_works() -> None:

@@ -28,7 +28,7 @@ def trainer(arena: Arena, tmp_path_factory: pytest.TempPathFactory) -> Any:
     practice = task(arena, Paid(lambda number, _: REWARDS[number % 16]))
     scratch = tmp_path_factory.mktemp("loss")
     made = _trainer(
-        arena.start, practice, params, 0, scratch, Pictures(arena.folder), lambda *_: None,
+        arena.start, practice, params, 0, scratch, Pictures(arena.folder), 0, lambda *_: None,
         _Ledger(scratch, practice, 4),
     )  # fmt: skip
     made.model.train()
