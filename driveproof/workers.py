@@ -5,8 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from queue import Empty
 from typing import Any
 
 
@@ -33,11 +34,35 @@ def process_pool(
     )
 
 
+def report_queue() -> Any:
+    """A queue on which worker processes report what they do; give it to them by ``initargs``."""
+    return multiprocessing.get_context("spawn").Queue()
+
+
+def follow(
+    futures: Sequence[Future[Any]], reports: Any, watch: Callable[..., object] | None
+) -> None:
+    """Call ``watch`` with every entry (a tuple) of ``reports`` until all futures have ended or one has failed."""
+    while True:
+        ended = wait(futures, timeout=0.2).done
+        while True:
+            try:
+                entry = reports.get_nowait()
+            except Empty:
+                break
+            if watch:
+                watch(*entry)
+        if len(ended) == len(futures) or any(future.exception() for future in ended):
+            return
+
+
 def end_with_parent() -> None:
     """From now on this process ends when the one that started it is gone; nothing happens in a main process."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_follow, args=(parent,), name="parent watch", daemon=True).start()
+        threading.Thread(
+            target=_end_after, args=(parent,), name="parent watch", daemon=True
+        ).start()
 
 
 def _begin(initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
@@ -46,6 +71,6 @@ def _begin(initializer: Callable[..., object] | None, initargs: tuple[Any, ...])
         initializer(*initargs)
 
 
-def _follow(parent: Any) -> None:
+def _end_after(parent: Any) -> None:
     parent.join()
     os._exit(1)

@@ -91,6 +91,9 @@ def run(
     concurrency: Annotated[int, typer.Option(min=1, help="Requests to a server at once.")] = 8,
     batch_size: Annotated[int, typer.Option(min=1, help="Of local models.")] = 32,
     threads: Annotated[int, typer.Option(min=0, help="Of local models; 0: their choice.")] = 0,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes, each with a model; they share the runs.")
+    ] = 1,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="Of sampling, drawing and intervals.")
     ] = 0,
@@ -132,6 +135,7 @@ def run(
         batch_size=batch_size,
         threads=threads,
         concurrency=concurrency,
+        workers=workers,
     )
     if cfs == "offline" and scenes is None:
         raise BadInput("the offline judge needs the scenes", field="--cfs", hint="name --scenes")

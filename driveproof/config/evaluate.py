@@ -19,7 +19,8 @@ class EvaluateParams(Section):
     difficulty grid; 0 leaves the grid out. ``max_items`` questions are drawn if there are more, likewise
     ``max_grid_records`` records of the grid, each in all of its cells. More than one of ``threads`` pays on idle
     cores only; 0 leaves the number to the model's library. ``cfs`` judges the reasons: "offline" (against the facts of the
-    scene), ``openai:URL#MODEL`` (a vision-language model against the pictures) or "off".
+    scene), ``openai:URL#MODEL`` (a vision-language model against the pictures) or "off". ``workers`` are processes that share
+    the runs, each with the model that it asks; the result does not depend on how many there are.
     """
 
     policies: tuple[str, ...] = ("transformers:models/sft",)
@@ -44,3 +45,4 @@ class EvaluateParams(Section):
     timeout_s: float = Field(default=120.0, gt=0.0)
     attempts: int = Field(default=4, ge=1)
     concurrency: int = Field(default=8, ge=1)
+    workers: int = Field(default=1, ge=1)

@@ -29,6 +29,8 @@ class JudgeRlParams(OptimizationParams):
         Clips an update: both of a pair, so an even number.
     max_tokens
         Longest answer.
+    workers
+        Processes that share the two starts; the result does not depend on it.
     """
 
     section: ClassVar[str] = "judge_rl"
@@ -42,6 +44,7 @@ class JudgeRlParams(OptimizationParams):
     temperature: float = Field(default=1.3, gt=0)
     rollout_chunks: int = Field(default=1, ge=1)
     max_tokens: int = Field(default=24, ge=1)
+    workers: int = Field(default=1, ge=1)
 
     @model_validator(mode="after")
     def _whole_pairs(self) -> Self:

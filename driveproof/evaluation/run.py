@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from driveproof.config.evaluate import EvaluateParams
 from driveproof.errors import BadInput
-from driveproof.evaluation.cfs import open_judge
+from driveproof.evaluation.cfs import CfsJudge, open_judge
 from driveproof.evaluation.cfs_table import CfsReport, report_cfs
 from driveproof.evaluation.facts import SceneFacts
 from driveproof.evaluation.mcq import AnswerTable, McqReport, report_table, tabulate
@@ -29,6 +30,7 @@ from driveproof.mcq.items import McqItem
 from driveproof.policy import ChatPolicy, Policy, PolicySettings, derive_seed, open_policy
 from driveproof.policy.recorded import Recorded
 from driveproof.prompts import STYLES, prompt_hash
+from driveproof.workers import follow, process_pool, report_queue
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,8 @@ def evaluate(
         frames=params.frames,
         waypoint_every=params.waypoint_every,
     )
-    base = AskSettings(
-        style=style,
-        temperature=params.temperature,
-        top_p=params.top_p,
-        max_tokens=params.max_tokens,
-        seed=derive_seed(seed, "evaluate"),
-    )
-    result = Evaluation({"prompt_hash": prompt_hash(style), "seed": seed, **params.model_dump()})
+    settings = params.model_dump(exclude={"workers"})
+    result = Evaluation({"prompt_hash": prompt_hash(style), "seed": seed, **settings})
     opening = PolicySettings(
         seed=seed,
         image_root=image_root,
@@ -122,22 +118,103 @@ def evaluate(
         concurrency=params.concurrency,
         cache_dir=cache_dir,
     )
-    judge = None if params.cfs == "off" else open_judge(params.cfs, opening)
-    seen = {item.record_key: item.observation for item in items}
-    for spec in (*params.policies, *params.baselines):
-        policy = open_policy(spec, opening)
-        for plan in _plans(policy, params, bool(grid)):
-            if plan.name in result.runs:
-                raise BadInput(f"two policies are called {policy.name}", field=spec)
-            asked = _questions(plan, items, grid, seed)
-            settings = replace(base, repeats=plan.repeats)
-            done = _run(policy, plan, asked, settings, seed, watch)
-            if judge and isinstance(policy, ChatPolicy) and not plan.grid:
-                judged, _ = report_cfs(done.table, judge, seed, facts=facts, seen=seen)
-                done = replace(done, cfs=judged)
-            result.runs[plan.name] = done
-        _compare_pictures(result, policy, seed)
+    base = AskSettings(
+        style=style,
+        temperature=params.temperature,
+        top_p=params.top_p,
+        max_tokens=params.max_tokens,
+        seed=derive_seed(seed, "evaluate"),
+    )
+    asker = _Asker(params, items, grid, facts, opening, base)
+    result.runs.update((run.name, run) for run in _runs(asker, watch))
+    _compare_pictures(result, seed)
     return result
+
+
+@dataclass
+class _Asker:
+    """Whoever does runs, one at a time; each process has its own."""
+
+    params: EvaluateParams
+    items: Sequence[McqItem]
+    grid: Sequence[McqItem]
+    facts: Mapping[str, SceneFacts] | None
+    opening: PolicySettings
+    base: AskSettings
+    opened: dict[str, Policy] = field(default_factory=dict)
+
+    def policy(self, spec: str) -> Policy:
+        """The policy of a specification; the one before it is let go, since a model may fill the memory."""
+        if spec not in self.opened:
+            self.opened.clear()
+            self.opened[spec] = open_policy(spec, self.opening)
+        return self.opened[spec]
+
+    @cached_property
+    def judge(self) -> CfsJudge | None:
+        """Who judges the reasons."""
+        return None if self.params.cfs == "off" else open_judge(self.params.cfs, self.opening)
+
+    def run(self, spec: str, plan: _Plan, watch: Watch | None) -> Run:
+        """Ask what is planned, and have the reasons judged."""
+        policy, seed = self.policy(spec), self.opening.seed
+        asked = _questions(plan, self.items, self.grid, seed)
+        settings = replace(self.base, repeats=plan.repeats)
+        done = _run(policy, plan, asked, settings, seed, watch)
+        judge = self.judge
+        if judge is None or not isinstance(policy, ChatPolicy) or plan.grid:
+            return done
+        seen = {item.record_key: item.observation for item in self.items}
+        judged, _ = report_cfs(done.table, judge, seed, facts=self.facts, seen=seen)
+        return replace(done, cfs=judged)
+
+
+def _jobs(asker: _Asker) -> Iterator[tuple[str, _Plan]]:
+    """Every run to do, with the specification of its policy."""
+    names: set[str] = set()
+    for spec in (*asker.params.policies, *asker.params.baselines):
+        policy = asker.policy(spec)
+        for plan in _plans(policy, asker.params, bool(asker.grid)):
+            if plan.name in names:
+                raise BadInput(f"two policies are called {policy.name}", field=spec)
+            names.add(plan.name)
+            yield spec, plan
+
+
+def _runs(asker: _Asker, watch: Watch | None) -> Iterable[Run]:
+    asker.judge  # noqa: B018  one that cannot be opened is said before anybody is asked
+    if asker.params.workers == 1:
+        return (asker.run(spec, plan, watch) for spec, plan in _jobs(asker))
+    return _in_processes(asker, list(_jobs(asker)), watch)
+
+
+def _in_processes(
+    asker: _Asker, jobs: Sequence[tuple[str, _Plan]], watch: Watch | None
+) -> list[Run]:
+    """The runs in their order, done by several processes."""
+    reports = report_queue()
+    asker.opened.clear()
+    given = (replace(asker), reports)  # without the judge, whom each process opens for itself
+    pool = process_pool(min(asker.params.workers, len(jobs)), _prepare, given)
+    try:
+        futures = [pool.submit(_work, *job) for job in jobs]
+        follow(futures, reports, watch)
+        return [future.result() for future in futures]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_OWN: dict[str, Any] = {}
+"""What a worker process was given."""
+
+
+def _prepare(asker: _Asker, reports: Any) -> None:
+    _OWN.update(asker=asker, reports=reports)
+
+
+def _work(spec: str, plan: _Plan) -> Run:
+    run: Run = _OWN["asker"].run(spec, plan, lambda *entry: _OWN["reports"].put(entry))
+    return run
 
 
 def draw(items: Sequence[McqItem], most: int, seed: int) -> list[McqItem]:
@@ -203,13 +280,11 @@ def _run(
     return Run(plan.name, identity, plan.mode, plan.pictures, plan.grid, answers, table, report)
 
 
-def _compare_pictures(result: Evaluation, policy: Policy, seed: int) -> None:
-    own = result.runs.get(f"{policy.name} deft")
-    for pictures in ("other", "none"):
-        changed = result.runs.get(f"{policy.name} deft {pictures} pictures")
-        if own and changed:
-            compared = picture_dependence(own.table, changed.table, seed)
-            result.dependence[changed.name] = compared
+def _compare_pictures(result: Evaluation, seed: int) -> None:
+    for run in result.runs.values():
+        own = result.runs.get(run.name.removesuffix(f" {run.pictures} pictures"))
+        if run.pictures != "own" and own:
+            result.dependence[run.name] = picture_dependence(own.table, run.table, seed)
 
 
 def summary_of(evaluation: Evaluation) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from driveproof.policy.manner import read_manner
 from driveproof.policy.seeds import derive_seed
 from driveproof.training.grpo.train import TrainedRun, check_start, train_grpo
 from driveproof.training.judge_rl import FormLessons, PreferenceTask
+from driveproof.workers import follow, process_pool, report_queue
 
 STARTS = ("sft", "zero_shot")
 """The supervised judge, and the same model where it knows the form of an answer alone."""
@@ -85,19 +86,21 @@ def run_judge_rl(
     check_folder(models)
     check_folder(report)
     _check(run)
-    clips, pairs = run.of("train")
-    reading = reading_of(run.evaluation)
-    task = PreferenceTask(clips, pairs, run.thresholds, run.params, run.style, reading)
-    starts = {"sft": Path(run.params.start), "zero_shot": _form(run, clips, watch)}
-    trained = {name: _reinforce(run, name, starts[name], task, watch) for name in STARTS}
-    # from here on, and not before, the test places are looked at
+    done = _run_all(run, watch)
+    trained = {name: one.run for name, one in done.items()}
+    bench = _bench(run)
     summary = {
-        "settings": run.params.model_dump(mode="json"),
+        "settings": run.params.model_dump(mode="json", exclude={"workers"}),
         "judge_hash": judge_hash(run.style),
         "seed": run.seed,
-        "train_pairs": len(pairs),
-        "contested_train_pairs": task.contested,
-        **_measure(run, starts, watch),
+        "train_pairs": len(run.of("train")[1]),
+        "contested_train_pairs": _task(run).contested,
+        "test_clips": len(bench.clips),
+        "mined_clips": len(bench.mined),
+        "pairs": len(bench.pairs),
+        "contested_pairs": len(bench.contested),
+        "places": len({clip.place for clip in bench.clips}),
+        "starts": {name: one.found for name, one in done.items()},
     }
     with atomic_dir(report) as folder:
         write_json(folder / "summary.json", summary)
@@ -127,11 +130,79 @@ def _check(run: JudgeRl) -> None:
         )
 
 
+@dataclass(frozen=True)
+class _Done:
+    """A start: what its training came to, and its figures before and after."""
+
+    run: TrainedRun
+    found: dict[str, Any]
+
+
+def _run_all(run: JudgeRl, watch: Watch) -> dict[str, _Done]:
+    """Both starts, in as many processes as the settings say; the result does not depend on how many."""
+    if run.params.workers == 1:
+        return {name: _do(run, name, watch) for name in STARTS}
+    reports = report_queue()
+    pool = process_pool(min(run.params.workers, len(STARTS)), _prepare, (run, reports))
+    try:
+        futures = {name: pool.submit(_work, name) for name in STARTS}
+        follow(list(futures.values()), reports, watch)
+        return {name: future.result() for name, future in futures.items()}
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_OWN: dict[str, Any] = {}
+"""What a worker process was given."""
+
+
+def _prepare(run: JudgeRl, reports: Any) -> None:
+    _OWN.update(run=run, reports=reports)
+
+
+def _work(name: str) -> _Done:
+    return _do(_OWN["run"], name, lambda *entry: _OWN["reports"].put(entry))
+
+
+def _do(run: JudgeRl, name: str, watch: Watch) -> _Done:
+    """Reinforce a start; the test places are looked at afterwards, and not before."""
+    clips, _ = run.of("train")
+    start = Path(run.params.start) if name == "sft" else _form(run, clips, watch)
+    trained = _reinforce(run, name, start, watch)
+    bench = _bench(run)
+
+    def judge(what: str, folder: Path) -> Method:
+        return bench.judge(
+            f"transformers:{folder}",
+            what,
+            lambda _, done, total: watch(name, what, done, total, float("nan")),
+        )
+
+    found = compare_judges(bench, judge("before", start), judge("after", _model(run, name)))
+    return _Done(trained, found)
+
+
+def _task(run: JudgeRl) -> PreferenceTask:
+    clips, pairs = run.of("train")
+    reading = reading_of(run.evaluation)
+    return PreferenceTask(clips, pairs, run.thresholds, run.params, run.style, reading)
+
+
+def _bench(run: JudgeRl) -> GateBench:
+    return GateBench.of(*run.of("test"), run.thresholds, run.evaluation, run.seed, run.root)
+
+
 def _form(run: JudgeRl, clips: Sequence[Clip], watch: Watch) -> Path:
     """The zero-shot start; made anew by an interrupted run, to the same bytes, so that its checkpoints still count."""
     from driveproof.training.sft import train
 
-    params = run.sft.model_copy(update={"gate_steps": run.params.form_steps, "score_steps": 0})
+    params = run.sft.model_copy(
+        update={
+            "gate_steps": run.params.form_steps,
+            "score_steps": 0,
+            "threads": run.params.threads,  # the other start is reinforced meanwhile
+        }
+    )
     lessons = FormLessons(clips, run.thresholds, params, derive_seed(run.seed, "judge form"))
     out = run.scratch / "zero_shot_start"
     train(
@@ -149,12 +220,10 @@ def _model(run: JudgeRl, name: str) -> Path:
     return run.scratch / name / "model"
 
 
-def _reinforce(
-    run: JudgeRl, name: str, start: Path, task: PreferenceTask, watch: Watch
-) -> TrainedRun:
+def _reinforce(run: JudgeRl, name: str, start: Path, watch: Watch) -> TrainedRun:
     return train_grpo(
         start,
-        task,
+        _task(run),
         run.params,
         derive_seed(run.seed, "judge rl"),  # both starts practise the same pairs in the same order
         _model(run, name),
@@ -162,33 +231,6 @@ def _reinforce(
         root=run.root,
         watch=lambda step, figures: watch(name, "train", step, run.params.steps, figures["reward"]),
     )
-
-
-def _measure(run: JudgeRl, starts: Mapping[str, Path], watch: Watch) -> dict[str, Any]:
-    clips, pairs = run.of("test")
-    bench = GateBench.of(clips, pairs, run.thresholds, run.evaluation, run.seed, run.root)
-
-    def judge(name: str, what: str, folder: Path) -> Method:
-        return bench.judge(
-            f"transformers:{folder}",
-            what,
-            lambda _, done, total: watch(name, what, done, total, float("nan")),
-        )
-
-    found = {
-        name: compare_judges(
-            bench, judge(name, "before", start), judge(name, "after", _model(run, name))
-        )
-        for name, start in starts.items()
-    }
-    return {
-        "test_clips": len(bench.clips),
-        "mined_clips": len(bench.mined),
-        "pairs": len(bench.pairs),
-        "contested_pairs": len(bench.contested),
-        "places": len({clip.place for clip in bench.clips}),
-        "starts": found,
-    }
 
 
 def _write_samples(runs: Mapping[str, TrainedRun], path: Path) -> None:

@@ -57,8 +57,17 @@ def world(tmp_path_factory: pytest.TempPathFactory, make_item) -> Path:
 def test_every_row_of_the_result(world: Path, tmp_path: Path) -> None:
     params = PARAMS.model_copy(update={"policies": (f"transformers:{world / 'tiny'}",)})
     items, grid = read_items(world / "items.parquet"), read_items(world / "grid.parquet")
-    for folder in ("a", "b"):
-        result = evaluate(params, items, grid, seed=5, image_root=str(world))
+    heard: dict[str, list[tuple[str, int, int]]] = {}
+    for folder, workers in (("a", 1), ("b", 2)):
+        entries = heard.setdefault(folder, [])
+        result = evaluate(
+            params.model_copy(update={"workers": workers}),
+            items,
+            grid,
+            seed=5,
+            image_root=str(world),
+            watch=lambda *entry, entries=entries: entries.append(entry),
+        )
         write_evaluation(result, tmp_path / folder)
     assert list(result.runs) == [
         "tiny deft",
@@ -73,6 +82,7 @@ def test_every_row_of_the_result(world: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == names
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+    assert sorted(heard["a"]) == sorted(heard["b"])
     summary = json.loads((tmp_path / "a" / "summary.json").read_text())
     oracle = summary["runs"]["oracle"]
     assert oracle["accuracy"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "n": 6, "lost": 0}
@@ -122,6 +132,12 @@ def test_what_cannot_be_evaluated_is_said(world: Path) -> None:
     twice = PARAMS.model_copy(update={"baselines": ("random", "random")})
     with pytest.raises(BadInput, match="two policies"):
         evaluate(twice, items)
+    for workers in (1, 2):
+        absent = {"policies": ("transformers:nowhere",), "workers": workers}
+        with pytest.raises(BadInput, match="no such model folder"):
+            evaluate(PARAMS.model_copy(update=absent), items)
+    with pytest.raises(BadInput, match="oracle of reasons"):
+        evaluate(PARAMS.model_copy(update={"cfs": "oracle of reasons"}), items)
 
 
 def test_drawing_keeps_the_order(make_item) -> None:

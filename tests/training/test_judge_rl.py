@@ -227,7 +227,10 @@ def test_a_run_reinforces_both_starts_and_says_what_they_gained(built: Any, tmp_
     assert [[row["step"] for row in curves[name]] for name in STARTS] == [[1, 2], [1, 2]]
     assert curves["zero_shot"][0]["invalid"] > curves["sft"][0]["invalid"]
     assert not run.scratch.exists()
-    run_judge_rl(run, tmp_path / "m2", tmp_path / "r2")
+    heard: list[tuple[str, str]] = []
+    both = replace(run, params=run.params.model_copy(update={"workers": 2}))
+    run_judge_rl(both, tmp_path / "m2", tmp_path / "r2", lambda *entry: heard.append(entry[:2]))
+    assert sorted(heard) == sorted(told)
     for name in STARTS:
         weights = [sha256_file(tmp_path / m / name / "model.safetensors") for m in ("m", "m2")]
         assert weights[0] == weights[1]

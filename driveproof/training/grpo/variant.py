@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty
 from typing import Any
 
 import pyarrow as pa
@@ -31,7 +28,7 @@ from driveproof.training.digest import digest, digest_pictures
 from driveproof.training.grpo.measure import answer_questions, compare, measure
 from driveproof.training.grpo.questions import Joint, McqTask, TwoTurn
 from driveproof.training.grpo.train import TIMES, TrainedRun, check_start, train_grpo
-from driveproof.workers import process_pool
+from driveproof.workers import follow, process_pool, report_queue
 
 Watch = Callable[[str, str, int, int, float], None]
 """Called with the run ("start", "seed 0"), what it does, how far it is, of how much, and the reward so far."""
@@ -204,31 +201,16 @@ def _run_all(
     watch: Watch | None,
 ) -> dict[str, Done]:
     """The start and all seeds, in processes of one thread each; the result does not depend on how many."""
-    reports: Any = multiprocessing.get_context("spawn").Queue()
+    reports = report_queue()
     jobs = [(START, 0), *zip(_names(plan), seeds_of(plan), strict=True)]
     given = (plan, items, test, facts, rubrics, reports)
     pool = process_pool(min(plan.params.workers, len(jobs)), _prepare, given)
     try:
         futures = {name: pool.submit(_work, name, seed) for name, seed in jobs}
-        _follow(list(futures.values()), reports, watch)
+        follow(list(futures.values()), reports, watch)
         return {name: future.result() for name, future in futures.items()}
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _follow(futures: Sequence[Future[Done]], reports: Any, watch: Watch | None) -> None:
-    """Pass reports on until every run has ended or one has failed."""
-    while True:
-        ended = wait(futures, timeout=0.2).done
-        while True:
-            try:
-                entry = reports.get_nowait()
-            except Empty:
-                break
-            if watch:
-                watch(*entry)
-        if len(ended) == len(futures) or any(future.exception() for future in ended):
-            return
 
 
 _OWN: dict[str, Any] = {}
@@ -296,7 +278,7 @@ def _start_identity(plan: Plan) -> str:
     start = Path(plan.params.start)
     files = {path.name: sha256_file(path) for path in sorted(start.iterdir()) if path.is_file()}
     questions = sha256_file(plan.data / "test.parquet")
-    settings = plan.evaluation.model_dump(mode="json")
+    settings = plan.evaluation.model_dump(mode="json", exclude={"workers"})
     images = [i.ref for item in _OWN["test"] for i in shown_images(item.observation, plan.style)]
     shown = digest_pictures(images, Pictures(plan.root))
     bounds = (plan.max_pixels, plan.params.answer_batch_size)
