@@ -38,14 +38,22 @@ def sharding() -> str:
 
 
 def placement(gpu: bool) -> dict[str, Any]:
-    """Arguments of transformers' trainers about devices.
+    """Arguments of transformers' trainers about devices; every training comes here before it sends a message.
 
     Without a GPU, ``use_cpu`` makes accelerate leave DeepSpeed out silently, so it is not set there; gloo carries the
     messages.
     """
     if gpu or not uses_deepspeed():
         return {"use_cpu": not gpu, **({"ddp_backend": "gloo"} if not gpu and world() > 1 else {})}
+    _compile_nothing()
     return {"use_cpu": False, "ddp_backend": "gloo"}
+
+
+def _compile_nothing() -> None:
+    """DeepSpeed would look for a compiler and build messages by shared memory first, which takes minutes; gloo does."""
+    from deepspeed import ops  # type: ignore[import-untyped]
+
+    ops.__compatible_ops__ = {}
 
 
 def share(batch: int, accumulation: int, processes: int, field: str) -> tuple[int, int]:
@@ -105,7 +113,7 @@ def gathered(trainer: Any) -> Iterator[None]:
     if not trainer.is_deepspeed_enabled:
         yield
         return
-    import deepspeed  # type: ignore[import-untyped]
+    import deepspeed
 
     with deepspeed.zero.GatheredParameters(list(trainer.model.parameters())):
         yield

@@ -64,10 +64,9 @@ def parameters(folder: Path, zero: int) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     root = Path(__file__).resolve().parents[3]
-    # what DeepSpeed compiles is kept, and both tests share it
     environment = {
         "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONPATH": str(root),
-        "TORCH_EXTENSIONS_DIR": str(root / ".cache" / "torch_extensions"),
+        "TORCH_EXTENSIONS_DIR": str(folder / "extensions"),
     }  # fmt: skip
     launch = {"device": "cpu", "gpus": 2, "zero": zero, "master_port": port, "checkpoint_every": 2}
     content = {"sft": SFT, "grpo": GRPO, "launch": {**launch, "environment": environment}}
@@ -118,6 +117,7 @@ def test_two_processes_learn_what_one_learns(world: Path, zero: int) -> None:
         world / "one/driveproof.json"
     )
     assert not list((world / "models/launch/sft").glob("*.bin"))
+    assert not (world / "extensions").exists(), "without a GPU nothing is compiled"
     assert not (world / ".cache/launch/scratch/sft").exists()
 
 
@@ -187,7 +187,11 @@ def test_what_cannot_be_shared_is_refused(batch: int, accumulation: int, process
 
 
 def test_deepspeed_without_a_gpu_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from deepspeed import ops
+
+    monkeypatch.setattr(ops, "__compatible_ops__", {"some": True}, raising=False)
     assert placement(False) == {"use_cpu": True}
     assert placement(True) == {"use_cpu": False}
     monkeypatch.setenv("ACCELERATE_USE_DEEPSPEED", "true")
     assert placement(False) == {"use_cpu": False, "ddp_backend": "gloo"}
+    assert not ops.__compatible_ops__
