@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Iterable
 
 import numpy as np
 import shapely
@@ -16,6 +18,10 @@ APART_S = 2.0
 """Seconds without contact after which touching the same one again counts anew."""
 TOUCH = 0.25
 """Metres between two boxes that still count as touching."""
+LATE_S = 1.0
+"""Seconds that an event may come late."""
+REMEMBERED = 40
+"""Moments that are kept for events that come late."""
 STATIC = -1
 """Stands for all parts of the town, which have no ids of their own."""
 
@@ -33,11 +39,14 @@ class Contacts:
     """Turns the collision sensor's events into infractions.
 
     A sensor reports every tick in which bodies push each other. Events with the same other one are one
-    collision until there has been no event, and a gap between the boxes, for :data:`APART_S` seconds.
+    collision until there has been no event, and no touch of the boxes, for :data:`APART_S` seconds. Events travel on a
+    socket of their own and may come ticks after the state they belong to: what is written about a collision is the moment
+    of its event, so that it does not depend on how busy the machine was.
     """
 
     def __init__(self) -> None:
         self._touched: dict[int, float] = {}
+        self._recent: deque[Moment] = deque(maxlen=REMEMBERED)
 
     def new_touch(self, state: WorldState, ego_id: int) -> bool:
         """Whether the ego touches an actor with whom no collision is counted yet: an event of it is due."""
@@ -50,24 +59,35 @@ class Contacts:
 
     def update(self, now: Moment) -> list[Infraction]:
         """New collisions."""
-        found = []
-        for event in now.state.collisions:
-            if event.actor_id != now.ego.id:
-                continue
-            kind = kind_of(event.other_type)
-            key = STATIC if kind is InfractionKind.COLLISION_STATIC else event.other_id
-            if event.other_id in now.state.actors:
-                key = event.other_id
-            if key not in self._touched:
-                found.append(_infraction(now, event, kind))
-            self._touched[key] = now.time
+        self._recent.append(now)
+        found = self.count(now.state.collisions)
         for key, since in list(self._touched.items()):
             other = now.state.actors.get(key)
-            if other is not None and touch(now.ego, other):
+            if now.time - since <= APART_S and other is not None and touch(now.ego, other):
                 self._touched[key] = now.time
-            elif now.time - since > APART_S:
+            elif now.time - since > APART_S + LATE_S:
                 del self._touched[key]
         return found
+
+    def count(self, events: Iterable[Collision]) -> list[Infraction]:
+        """New collisions among these events, each at its own moment; none before the first :meth:`update`."""
+        found: list[Infraction] = []
+        for event in events:
+            if not self._recent or event.actor_id != self._recent[-1].ego.id:
+                continue
+            then = self._moment(event.frame)
+            static = kind_of(event.other_type) is InfractionKind.COLLISION_STATIC
+            key = STATIC if static and event.other_id not in then.state.actors else event.other_id
+            last = self._touched.get(key)
+            if last is None or then.time - last > APART_S:
+                found.append(_infraction(then, event, kind_of(event.other_type)))
+            self._touched[key] = then.time if last is None else max(last, then.time)
+        return found
+
+    def _moment(self, frame: int) -> Moment:
+        """The last one up to this tick that is remembered."""
+        known = (one for one in reversed(self._recent) if one.state.frame <= frame)
+        return next(known, self._recent[0])
 
 
 def touch(one: ActorState, other: ActorState) -> bool:

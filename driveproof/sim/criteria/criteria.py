@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from driveproof.maps import Route, TownMap
-from driveproof.sim.client.states import WorldState
+from driveproof.sim.client.states import Collision, WorldState
 from driveproof.sim.criteria.contacts import Contacts
 from driveproof.sim.criteria.ego import Moment, Tracker
 from driveproof.sim.criteria.infractions import ENDING, HARMLESS, Infraction, InfractionKind
@@ -89,10 +90,11 @@ class Criteria:
         self._found += new
         return new
 
-    def finish(self) -> list[Infraction]:
-        """Say what can only be said at the end of a drive; returns that."""
+    def finish(self, late: Iterable[Collision] = ()) -> list[Infraction]:
+        """Say what can only be said at the end of a drive, and count collisions that came late; returns both."""
         now = self._now
         new = [] if now is None else [f for one in self._emergencies for f in one.finish(now)]
+        new += self.contacts.count(late)
         self._found += new
         return new
 

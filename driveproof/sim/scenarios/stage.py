@@ -178,7 +178,7 @@ class Stage:
             if watch is not None:
                 watch(state, ego)
             if self._driver == "oblivious" and self.criteria.failures:
-                stop = min(stop, state.time + TAIL_S)
+                stop = min(stop, begin + self.criteria.failures[0].time + TAIL_S)
             late = state.time - begin > show.limit_s or self.criteria.timed_out
             if late and show.overdue:
                 self.criteria.scenario_timeout(f"not through after {state.time - begin:.0f} s")
@@ -194,7 +194,7 @@ class Stage:
             controls[ego] = show.disturb(controls[ego])
             session.apply({**actors, **controls})
             state = self._tick()
-        self.criteria.finish()
+        self.criteria.finish(self.session.late_collisions())
         self.seconds = state.time - begin
 
     def _tick(self) -> WorldState:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from driven_states import DT, EGO, LENGTH, car, drive, on_route, route_over, stand, states
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from driveproof.maps import Route, SignalKind, TownMap, load_town
 from driveproof.scene import LightState
@@ -166,6 +168,36 @@ def test_an_event_is_due_until_the_contact_is_counted(
     for state in seen[10:12]:
         criteria.update(state)
     assert not criteria.contacts.new_touch(seen[12], EGO), "pushing on says nothing new"
+
+
+@given(late=st.lists(st.integers(0, 12), min_size=6, max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_event_counts_at_its_own_moment_however_late_it_comes(
+    town: TownMap, lit: tuple[Route, float, str], late: list[int]
+) -> None:
+    """Two touches of a fence and one of a car, the last at the very end; some events come up to 12 ticks late."""
+    route, line, _ = lit
+    egos = drive(route, line - 60.0, line - 12.0)
+    last = len(egos) - 1
+    touched = [(5, "static.fence"), (6, "static.fence"), (8, "vehicle.audi.tt"), (50, "static.fence"), (52, "static.fence"), (last, "vehicle.audi.tt")]  # fmt: skip
+    events = [
+        Collision(n, EGO, 42 if kind.startswith("vehicle") else 0, kind, 9.0) for n, kind in touched
+    ]
+
+    def run(delays: list[int]) -> list[Infraction]:
+        arriving: dict[int, tuple[Collision, ...]] = {}
+        at = 0
+        for event, delay in zip(events, delays, strict=True):
+            at = max(at, event.frame + delay)  # a socket keeps the order
+            arriving[at] = tuple(sorted((*arriving.get(at, ()), event)))
+        criteria = judge(town, route, states(egos, collisions=arriving))
+        criteria.finish([e for n in sorted(arriving) if n > last for e in arriving[n]])
+        return criteria.infractions
+
+    punctual = run([0] * len(events))
+    touches = [one for one in punctual if one.kind in (Kind.COLLISION_STATIC, Kind.COLLISION_VEHICLE)]  # fmt: skip
+    assert [round(one.time / DT) for one in touches] == [5, 8, 50, last]
+    assert repr(run(late)) == repr(punctual)  # a bearing may be NaN
 
 
 def test_collisions_of_others_are_not_those_of_the_ego(
