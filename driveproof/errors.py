@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
 _LONGEST_LINE = 1000
@@ -73,7 +74,8 @@ class GateFailed(UserError):
 def run(main: Callable[[], None], *, options: bool = False) -> None:
     """Run a program; a user's mistake becomes one line on stderr and an exit code, an interrupt 130.
 
-    So does what the operating system refuses (no space, no permission, a folder in place of a file). A program
+    So does what the operating system refuses (no space, no permission, a folder in place of a file), also where it killed a
+    worker process for want of memory. A program
     without ``options`` (a stage) does not start when it is given some: ``--help`` says what it does.
     """
     try:
@@ -86,6 +88,9 @@ def run(main: Callable[[], None], *, options: bool = False) -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
         _complain(f"{where}{error.strerror or error}")
+        sys.exit(UserError.exit_code)
+    except BrokenExecutor:
+        _complain("a worker process died (out of memory? fewer workers need less)")
         sys.exit(UserError.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)

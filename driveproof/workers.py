@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
-from queue import Empty
 from typing import Any
 
 
@@ -35,8 +34,11 @@ def process_pool(
 
 
 def report_queue() -> Any:
-    """A queue on which worker processes report what they do; give it to them by ``initargs``."""
-    return multiprocessing.get_context("spawn").Queue()
+    """A queue on which worker processes report what they do; give it to them by ``initargs``.
+
+    What is put is in the pipe when ``put`` returns, so a worker's result never overtakes its reports.
+    """
+    return multiprocessing.get_context("spawn").SimpleQueue()
 
 
 def follow(
@@ -45,11 +47,8 @@ def follow(
     """Call ``watch`` with every entry (a tuple) of ``reports`` until all futures have ended or one has failed."""
     while True:
         ended = wait(futures, timeout=0.2).done
-        while True:
-            try:
-                entry = reports.get_nowait()
-            except Empty:
-                break
+        while not reports.empty():
+            entry = reports.get()
             if watch:
                 watch(*entry)
         if len(ended) == len(futures) or any(future.exception() for future in ended):

@@ -150,8 +150,8 @@ def test_over_many_drives_the_expert_collides_in_at_most_one_of_fifty(
     simulator: Simulator,
 ) -> None:
     towns = ["Town01", "Town03", "Town05", "Town10HD"]
-    outcomes = outcomes_of(simulator, SITUATIONS, towns, 3)
-    assert outcomes["driven"] >= 90
+    outcomes = outcomes_of(simulator, SITUATIONS, towns, 2)
+    assert outcomes["driven"] >= 60
     assert outcomes["red_light"] == 0
     assert outcomes["collision"] <= 0.02 * outcomes["driven"]
 
