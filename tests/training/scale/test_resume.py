@@ -36,14 +36,19 @@ def start(folder: Path, name: str) -> subprocess.Popen[str]:
     )
 
 
+def steps_of(lines: list[str]) -> list[str]:
+    """What was said about steps; libraries say other things, too."""
+    return [line.strip() for line in lines if line.startswith("step ")]
+
+
 def cut_after(step: int, folder: Path, name: str) -> list[str]:
     """Start a run, kill it when it has done ``step``, and return what it said."""
     cut = start(folder, name)
     assert cut.stdout is not None
-    said = []
+    said: list[str] = []
     for line in cut.stdout:
-        said.append(line.strip())
-        if said[-1] == f"step {step}":
+        said += steps_of([line])
+        if said[-1:] == [f"step {step}"]:
             cut.send_signal(signal.SIGKILL)
             break
     assert cut.wait() == -signal.SIGKILL
@@ -64,7 +69,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_had_happened(
     assert cut_after(4, tmp_path, "cut")[0] == "step 1"
     assert cut_after(7, tmp_path, "cut")[0] in ("step 3", "step 5")
     said = start(tmp_path, "cut").communicate(timeout=900)[0].splitlines()
-    assert said[0] in ("step 5", "step 7")
+    assert steps_of(said)[0] in ("step 5", "step 7")
     curve = json.loads(whole.communicate(timeout=900)[0].splitlines()[-1])
     assert [row["step"] for row in curve] == list(range(1, STEPS + 1))
     assert json.loads(said[-1]) == curve
