@@ -29,6 +29,8 @@ os.environ.update(
         "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
         "DVC_NO_ANALYTICS": "1",
         "TOKENIZERS_PARALLELISM": "false",
+        # what is derived from a town once serves all, wherever they run
+        "DRIVEPROOF_CACHE": str(ROOT / ".cache"),
     }
 )
 
