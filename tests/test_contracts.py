@@ -58,6 +58,7 @@ def module_file(root: Path, module: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
+@pytest.mark.slow
 def test_every_stage_depends_on_all_the_code_it_runs(root, pipeline, imports) -> None:
     for name, stage in pipeline.items():
         module = f"stages.{name}"
@@ -128,6 +129,7 @@ def leaves(model: type, prefix: str = "") -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_every_parameter_is_read_somewhere_and_none_has_a_reserved_name(root) -> None:
     files = [*root.glob("driveproof/**/*.py"), *root.glob("stages/*.py")]
     code = "\n".join(f.read_text() for f in files if f.parent.name != "config")
@@ -147,6 +149,7 @@ def test_modules_stay_rooms(root) -> None:
             assert len(path.read_text().splitlines()) <= 500, path
 
 
+@pytest.mark.slow
 def test_layers_hold(root) -> None:
     lint = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run(
@@ -181,6 +184,7 @@ def test_nothing_names_a_package_registry_or_an_absolute_home(root) -> None:
             assert not pattern.search(path.read_text(errors="ignore")), name
 
 
+@pytest.mark.slow
 def test_import_does_no_work(root) -> None:
     """`driveproof --version` must not pay for torch, mlflow and the like."""
     probe = (

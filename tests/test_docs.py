@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"^```(\w+) ([^\n]*)\n(.*?)^```$", re.M | re.S)
 DOCUMENTS = sorted(

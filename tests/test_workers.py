@@ -81,6 +81,7 @@ def test_reports_of_workers_are_passed_on_until_all_have_ended() -> None:
     assert heard == [("said", n) for n in range(3)]
 
 
+@pytest.mark.slow
 def test_the_first_failure_ends_the_following() -> None:
     reports = report_queue()
     with process_pool(2) as pool:

@@ -352,6 +352,7 @@ def test_target_speeds(key: S | None, speed: float, flags: dict[str, bool], targ
     assert target_speed(key, speed, **flags) == target
 
 
+@pytest.mark.slow
 @given(st.floats(-math.pi, math.pi), st.floats(-3.0, 3.0), st.floats(0.5, 20.0))
 def test_the_aim_error_is_the_angle_to_the_aim(heading: float, angle: float, away: float) -> None:
     dx, dy = away * math.cos(heading + angle), away * math.sin(heading + angle)

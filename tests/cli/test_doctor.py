@@ -54,6 +54,7 @@ def test_servers_that_are_set_must_answer(checkout: Path, monkeypatch: pytest.Mo
     assert _findings(checkout)["prefect"].state == "bad"
 
 
+@pytest.mark.slow
 def test_the_command_prints_json_and_exits_with_what_it_found(checkout: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "driveproof", "doctor", "--json"],

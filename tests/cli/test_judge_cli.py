@@ -102,6 +102,7 @@ def test_the_prompt_is_what_models_get() -> None:
     assert parse_gates(example).gates is not None
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_windows_of_a_real_log_are_mined_and_drawn(shared_dir: Path, tmp_path: Path) -> None:
     log = shared_dir / "data/fixtures/nuscenes_scenarionet/sd_nuscenes_v1.0-mini_scene-0757.pkl"

@@ -118,6 +118,7 @@ def test_who_talks_and_raises_is_a_failure_with_its_line(module: str, drive: tup
     assert "checked_plugins.py:47" in done.stdout
 
 
+@pytest.mark.slow
 def test_other_policies_are_tried_as_they_drive(tmp_path: Path) -> None:
     assert check("constant_velocity:8", "--drive").exit_code == 0
     assert isinstance(check("expert", "--drive").exception, BadInput)

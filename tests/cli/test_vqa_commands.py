@@ -30,6 +30,7 @@ def folder(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -52,12 +53,14 @@ def test_bad_input_is_one_line(folder: Path, arguments: tuple[str, ...], says: s
     assert not (folder / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_share_is_a_share(folder: Path) -> None:
     done = _run(folder, "vqa", "conversations", "cut", "--out", "out", "--none", "2")
     assert done.returncode == 2
     assert "--none" in done.stderr
 
 
+@pytest.mark.slow
 def test_agreement_prints_a_table(folder: Path) -> None:
     done = _run(folder, "evaluate", "agreement", "good.csv", "--json")
     assert done.returncode == 0

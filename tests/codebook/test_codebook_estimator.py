@@ -44,6 +44,7 @@ def fitted() -> TrajectoryCodebook:
     return TrajectoryCodebook(32, n_init=1, max_iter=10).fit(fans(1500))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(points=flats(st.integers(1, 20)), codes=flats(st.integers(1, 40)))
 def test_encoding_is_the_brute_force_argmin(points: Float32, codes: Float32) -> None:

@@ -91,6 +91,7 @@ def test_recommendation_follows_the_rule_on_the_published_table() -> None:
     assert recommend([{**row, "n_fit": 10} for row in rows]) is None
 
 
+@pytest.mark.slow
 def test_sweep_reports_repeatably_and_skips_what_cannot_be(tmp_path: Path) -> None:
     data = load_trajectories(write_npz(tmp_path / "t.npz"))
     params = SweepParams(

@@ -26,6 +26,8 @@ from driveproof.sim.drivers import Crossing, LaneChange, Reason
 from driveproof.sim.drivers import Path as Way
 from driveproof.sim.recorder import commands
 
+pytestmark = pytest.mark.slow
+
 TINY = CollectParams(
     towns=("Town01",), clips=3, seconds=8.0, workers=1, traffic=5, front_width=64, front_height=36,
     side_width=32, side_height=18, bev_pixels=32, weathers=(0, 14),

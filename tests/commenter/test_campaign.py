@@ -39,6 +39,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.slow
 def test_the_bytes_do_not_depend_on_the_workers(clips, dataset, tmp_path: Path) -> None:
     comment_clips(clips, tmp_path / "two", every=10, workers=2)
     assert _bytes(tmp_path / "two") == _bytes(dataset)

@@ -65,6 +65,7 @@ def test_scenarios_are_called_as_in_route_files(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(tmp_path: Path) -> None:
     paths = [write_clip(tmp_path, route=r, frames=6, vehicles=4) for r in (1, 2)]
     for out, workers in (("one", 1), ("two", 2)):
@@ -73,6 +74,7 @@ def test_workers_change_nothing(tmp_path: Path) -> None:
         assert one.read_bytes() == (tmp_path / "two" / one.name).read_bytes(), one.name
 
 
+@pytest.mark.slow
 def test_all_questions_are_answered_and_read_back(tmp_path: Path) -> None:
     path = write_clip(tmp_path, frames=46, vehicles=12)
     comment_clips([path], tmp_path / "out", every=6)

@@ -240,6 +240,7 @@ def test_bends(sign: float, bend: t.Bend) -> None:
 # --- signs -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_speed_limit_is_remembered_once_passed() -> None:
     scene = one_way(speed=8.0)
     scene.s = 20.0

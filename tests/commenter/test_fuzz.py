@@ -45,6 +45,7 @@ def random_frame(town, rng: np.random.Generator, index: int) -> Frame:
     return Frame(index, index / 10, "", ego, others, (), command, command, near, near)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOWNS)
 def test_any_pose_gets_one_direction_one_speed_and_words_that_agree(name: str) -> None:
     town, write = load_town(name), Sentences()

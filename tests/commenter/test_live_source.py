@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from driveproof.action import ActionModule
 from driveproof.action.driver import KeyDriver
@@ -19,6 +20,8 @@ from driveproof.sim.drivers import Roads
 from driveproof.sim.recorder import CAMERAS
 from driveproof.sim.recorder.signals import SignalBoxes
 from driveproof.sim.scenarios import Stage, run_scenario
+
+pytestmark = pytest.mark.slow
 
 NAME = "PedestrianCrossing"
 CAMERA = CAMERAS["rgb_front"].resized(160, 90, 10)

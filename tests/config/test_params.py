@@ -32,6 +32,7 @@ def test_an_overlay_replaces_only_its_keys(tmp_path: Path) -> None:
     assert load_params(base, [top]).seed == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -30,6 +30,7 @@ def test_what_was_packed_comes_back(
     assert decompress(blosc_chunk(data, item, block, split)) == data
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     st.binary(max_size=100),

@@ -41,6 +41,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_the_workers(raw: Path) -> None:
     import_logs("bench2drive", [raw], "one", RULES)
     import_logs("bench2drive", [raw], "two", RULES, workers=2)
@@ -62,6 +63,7 @@ def test_import_json_counts_every_moment_of_every_log(raw: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_bad_log_stops_the_import_or_is_counted(raw: Path) -> None:
     (raw / "Broken_Town01_Route9_W1.tar").write_bytes(b"")
     bad = [*sorted(raw.glob("*.tar"))]
@@ -128,6 +130,7 @@ def test_each_situation_is_spread_over_the_splits() -> None:
     assert splits != split_scenes(situations, {"train": 0.7, "dev": 0.1, "test": 0.2}, 1)
 
 
+@pytest.mark.slow
 def test_the_stage_writes_table_report_and_splits(raw: Path, root: Path) -> None:
     Path("params.yaml").write_text("scenes:\n  workers: 2\n")
     environment = os.environ | {"PYTHONPATH": str(root)}
@@ -171,6 +174,7 @@ def test_an_import_without_a_usable_moment_is_no_success(raw: Path) -> None:
     assert "no moment could be used" in str(done.exception)
 
 
+@pytest.mark.slow
 def test_a_stage_takes_no_options(raw: Path, root: Path) -> None:
     for option, code in (("--help", 0), ("--verbose", 2)):
         done = subprocess.run(
@@ -185,6 +189,7 @@ def test_a_stage_takes_no_options(raw: Path, root: Path) -> None:
         assert not Path("data/scenes").exists()
 
 
+@pytest.mark.slow
 def test_the_program_says_one_line_without_a_traceback(raw: Path, root: Path) -> None:
     Path("bad.tar").write_bytes(b"no tar")
     done = subprocess.run(

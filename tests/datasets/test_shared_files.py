@@ -97,6 +97,7 @@ def _tracks(path: Path) -> list[int]:
     return [part.count("<state>") + 1 for part in moving]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "jumps"),
     [
@@ -168,6 +169,7 @@ def test_the_pictures_of_a_waymo_record_decode(shared_dir: Path) -> None:
         assert ImageStore().load(ref).shape == (1280, 1920, 3)
 
 
+@pytest.mark.slow
 def test_real_trajectories_all_come_in(shared_dir: Path) -> None:
     result = import_file("plain", shared_dir / "data/real_trajectories.npz", RULES)
     assert counts(result) == (24093, {})

@@ -36,6 +36,7 @@ def test_the_bytes_depend_on_parameters_and_seed_only(plain_suite, tmp_path) -> 
     assert rows["expert"]["privileged"] == ["the expert drives"]
 
 
+@pytest.mark.slow
 def test_a_lost_route_is_an_error_and_nothing_is_written(plain_suite, tmp_path) -> None:
     policy = "told_policy:Told#die:"
     params = DriveParams(suite=str(plain_suite), policies=(policy,), limit=1, attempts=1, workers=1)
@@ -73,6 +74,7 @@ def test_nothing_of_the_clock_is_kept() -> None:
     assert without_clock(row) == clean
 
 
+@pytest.mark.slow
 def test_the_suite_of_the_repository_is_what_its_command_writes(root, tmp_path) -> None:
     routes = parse_routes(root / "suites" / "smoke.xml")
     names = [route.scenarios[0].type for route in routes]

@@ -41,6 +41,7 @@ def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_policy_is_asked_at_fixed_moments_and_sees_what_it_may(
     embedded, plain_suite, tmp_path
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_policy_is_asked_at_fixed_moments_and_sees_what_it_may(
     assert len(motion) == round(motion.time[-1] / 0.05) + 1
 
 
+@pytest.mark.slow
 def test_an_episode_repeats_to_the_bit_whatever_the_server_did_before(
     embedded, plain_suite, tmp_path
 ) -> None:
@@ -91,6 +93,7 @@ def test_an_episode_repeats_to_the_bit_whatever_the_server_did_before(
     assert contents[0] == contents[1]
 
 
+@pytest.mark.slow
 def test_the_expert_drives_and_says_why(embedded, plain_suite, tmp_path) -> None:
     run = begin_run(tmp_path / "run", plain_suite, "expert", DriveSettings())
     outcome, folder = drive_one(embedded, run)
@@ -99,6 +102,7 @@ def test_the_expert_drives_and_says_why(embedded, plain_suite, tmp_path) -> None
     assert lines(folder / "decisions.jsonl")[0]["trace"] == {"brake": "none", "move": "none"}
 
 
+@pytest.mark.slow
 def test_the_truth_stands_beside_the_decisions_and_is_never_seen(
     embedded, plain_suite, tmp_path
 ) -> None:
@@ -117,6 +121,7 @@ def test_the_truth_stands_beside_the_decisions_and_is_never_seen(
     assert (folder / "motion.parquet").read_bytes() == (other / "motion.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_without_a_decision_the_last_one_holds(embedded, plain_suite, tmp_path) -> None:
     run = begin_run(tmp_path / "run", plain_suite, told("err"), DriveSettings())
     outcome, folder = drive_one(embedded, run)
@@ -126,6 +131,7 @@ def test_without_a_decision_the_last_one_holds(embedded, plain_suite, tmp_path) 
     assert read_record(folder / "record.json").success
 
 
+@pytest.mark.slow
 def test_the_world_goes_on_while_a_policy_thinks(embedded, plain_suite, tmp_path) -> None:
     late = DriveSettings(latency="fixed:0.7")
     run = begin_run(tmp_path / "run", plain_suite, told("go"), late)
@@ -139,6 +145,7 @@ def test_the_world_goes_on_while_a_policy_thinks(embedded, plain_suite, tmp_path
     assert motion.speed[-1] > 2.0
 
 
+@pytest.mark.slow
 def test_a_policy_that_no_longer_decides_has_failed_and_keeps_what_it_drove(
     embedded, plain_suite, tmp_path
 ) -> None:
@@ -155,6 +162,7 @@ def test_a_policy_that_no_longer_decides_has_failed_and_keeps_what_it_drove(
     assert 0.0 < record.completion < 1.0
 
 
+@pytest.mark.slow
 def test_a_policy_that_does_not_come_back_is_given_up(embedded, plain_suite, tmp_path) -> None:
     run = begin_run(tmp_path / "run", plain_suite, told("hang"), DriveSettings())
     outcome, folder = drive_one(embedded, run, patience_s=20.0)
@@ -179,6 +187,7 @@ def test_a_policy_that_cannot_be_made_any_more_has_failed(embedded, plain_suite,
     assert record.length_m == pytest.approx(22.0, abs=0.5)
 
 
+@pytest.mark.slow
 def test_what_a_policy_thinks_wrongly_costs_it_a_decision(embedded, plain_suite, tmp_path) -> None:
     run = begin_run(tmp_path / "run", plain_suite, told("notes", tmp_path), DriveSettings())
     outcome, folder = drive_one(embedded, run)
@@ -220,6 +229,7 @@ def test_a_slow_policy_has_the_peers_time_and_a_scenario_not_reached_is_not_late
     assert (record.performed, record.skipped) == ((), {}), "neither performed nor impossible"
 
 
+@pytest.mark.slow
 def test_an_empty_road_in_place_of_a_scenario_says_nothing_about_a_policy(
     embedded, straight_road, tmp_path
 ) -> None:
@@ -245,6 +255,7 @@ def test_an_empty_road_in_place_of_a_scenario_says_nothing_about_a_policy(
     assert record.skipped == {"CutIn_1": "CutIn is not written"}
 
 
+@pytest.mark.slow
 def test_a_policy_that_takes_its_process_along_is_a_crash(embedded, plain_suite, tmp_path) -> None:
     run = begin_run(tmp_path / "run", plain_suite, told("die"), DriveSettings())
     outcome, folder = drive_one(embedded, run)
@@ -252,6 +263,7 @@ def test_a_policy_that_takes_its_process_along_is_a_crash(embedded, plain_suite,
     assert not (folder / "record.json").exists()
 
 
+@pytest.mark.slow
 def test_a_town_that_the_simulator_has_not_is_the_routes_fault(
     embedded, plain_suite, tmp_path
 ) -> None:
@@ -263,6 +275,7 @@ def test_a_town_that_the_simulator_has_not_is_the_routes_fault(
     assert "Town77" in outcome.reason
 
 
+@pytest.mark.slow
 def test_clips_are_kept_as_the_run_says(embedded, plain_suite, tmp_path) -> None:
     every = begin_run(tmp_path / "a", plain_suite, told("go"), DriveSettings(record=Record.ALL))
     outcome, folder = drive_one(embedded, every)

@@ -161,6 +161,7 @@ def test_a_local_server_is_healthy_whatever_proxy_the_environment_names(
     )  # its client goes by the proxy, and so does the question
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_while_it_loads_is_not_waited_for() -> None:
     server = ModelServer("transformers:nowhere", lambda url: False, ready_s=300.0)
     with server, pytest.raises(Unreachable):

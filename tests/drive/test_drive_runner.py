@@ -30,6 +30,8 @@ from driveproof.evaluation.driving.records import RouteState
 from driveproof.sim.client import SimulatorUnreachable, start_server
 from driveproof.sim.client.server import embedded_command
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def reference(plain_suite, tmp_path_factory) -> RunDirectory:

@@ -240,6 +240,7 @@ def hold(path: str, ready) -> None:
     signal.pause()
 
 
+@pytest.mark.slow
 def test_a_claim_ends_with_its_process_however_that_ends(run) -> None:
     context = multiprocessing.get_context("spawn")
     ready = context.Event()

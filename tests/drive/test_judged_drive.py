@@ -34,6 +34,8 @@ from driveproof.scene import (
     scenes_of,
 )
 
+pytestmark = pytest.mark.slow
+
 APPLY = ", ".join(["apply"] * 7)
 NO_COMFORT = "apply, apply, apply, apply, apply, apply, waive"
 

@@ -76,6 +76,7 @@ def geodesy(x: float, y: float) -> tuple[float, float]:
     return Geodesy(42.0, 2.0).locate(x, y, 0.0)[:2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gps", [leaderboard_gps(0.0, 0.0), leaderboard_gps(48.99, 8.0), geodesy])
 def test_a_route_is_driven_to_its_end(
     tmp_path: Path, town: TownMap, route: Route, gps: Gps
@@ -210,6 +211,7 @@ def test_no_folder_is_written_into_twice(tmp_path: Path, town: TownMap, route: R
     assert seeds[0] != seeds[1] == seeds[2]
 
 
+@pytest.mark.slow
 def test_a_polite_end_writes_what_was_driven(
     tmp_path: Path, town: TownMap, route: Route, root: Path
 ) -> None:

@@ -54,6 +54,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, make_item) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_row_of_the_result(world: Path, tmp_path: Path) -> None:
     params = PARAMS.model_copy(update={"policies": (f"transformers:{world / 'tiny'}",)})
     items, grid = read_items(world / "items.parquet"), read_items(world / "grid.parquet")

@@ -56,6 +56,7 @@ def test_measures_of_four_clips() -> None:
     assert np.isnan(value(auc, scores, np.ones(4, bool)))
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.integers(0, 5), st.booleans(), st.integers(1, 3)), min_size=2, max_size=20
@@ -190,6 +191,7 @@ def test_a_judge_that_sees_the_reason_beats_what_does_not(tmp_path: Path, monkey
     assert found.counts["test_clips"] == 12
 
 
+@pytest.mark.slow
 def test_the_files_say_everything_and_are_the_same_again(tmp_path: Path, monkeypatch) -> None:
     clips, found = bench(tmp_path, monkeypatch)
     for name in ("one", "two"):

@@ -102,6 +102,7 @@ class Blind:
         return [ChatReply("A") for _ in requests]
 
 
+@pytest.mark.slow
 def test_pictures_show_what_the_answers_say() -> None:
     questions = make_probe(20, 3)
     assert len(questions) == 100
@@ -148,6 +149,7 @@ def test_replies_are_read_exactly(text: str, option: int | None) -> None:
     assert read_option(text, ("red", "blue", "green", "black")) == option
 
 
+@pytest.mark.slow
 def test_sight_that_was_lost_is_said_to_be_lost() -> None:
     questions = make_probe(20, 0)
     seen, blind = ask_probe(Seer(), questions), ask_probe(Blind(), questions)
@@ -164,6 +166,7 @@ def test_sight_that_was_lost_is_said_to_be_lost() -> None:
         ask_probe(RandomChoice(), questions)
 
 
+@pytest.mark.slow
 def test_the_command_asks_both_models(tmp_path: Path) -> None:
     here = "test_retention_probe"
     command = ["retention", "--probe", "--questions", "10", "--before", f"{here}:Seer#1"]

@@ -94,6 +94,7 @@ def _command(root: Path, other: str | Path, out: Path, *more: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_another_source_is_asked_with_the_same_codebook(home: Path, tmp_path: Path) -> None:
     runner = CliRunner()
     done = runner.invoke(app, _command(home, "away", tmp_path / "a", "--json"))
@@ -182,6 +183,7 @@ def test_findings_tell_a_bad_codebook_from_a_bad_model(
     assert any("4 drives only" in sentence for sentence in sentences)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_logs_of_argoverse_2_are_another_source(
     home: Path, tmp_path: Path, shared_dir: Path

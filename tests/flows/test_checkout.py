@@ -66,6 +66,7 @@ def test_overrides_are_typed_nested_and_repeatable(tmp_path: Path) -> None:
             override_params(path, [wrong])
 
 
+@pytest.mark.slow
 def test_a_worktree_shares_the_cache_and_leaves_the_checkout_alone(project) -> None:
     tree = worktree_of(project.path, "HEAD")
     assert worktree_of(project.path, "HEAD") == tree

@@ -66,6 +66,7 @@ def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) ->
     assert not psutil.pid_exists(int(lines[-1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_outlives_a_killed_caller(tmp_path: Path, root: Path, number: int) -> None:
     script = tmp_path / "stubborn.py"

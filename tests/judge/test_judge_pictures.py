@@ -131,6 +131,7 @@ def test_pictures_come_back_from_their_archive(tmp_path: Path) -> None:
     assert np.abs(back.astype(int) - pixels).max() < 12
 
 
+@pytest.mark.slow
 def test_a_verdict_is_drawn_with_whoever_is_to_blame(tmp_path: Path) -> None:
     town = load_town("Town01")
     unit = make_unit(TOPICS["nudge"], 0, "train", places_of(town), town, 0, "navsim")

@@ -101,6 +101,7 @@ def test_scores_stay_within_bounds_and_reasons_go_with_missing_ones(values, gate
     assert 0.0 <= verdict.score <= 1.0 + 1e-12
 
 
+@pytest.mark.slow
 @given(VALUES, GATES, st.sampled_from(HARD))
 def test_waiving_a_hard_criterion_never_costs(values, gates, code) -> None:
     waived = Gates(

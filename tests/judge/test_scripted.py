@@ -34,6 +34,8 @@ from driveproof.maps import TownMap, load_town
 from driveproof.policy.pictures import Pictures
 from driveproof.scene import FUTURE_TIMES, read_scenes
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("Town01", "Town05")
 
 

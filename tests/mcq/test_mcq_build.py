@@ -143,6 +143,7 @@ def test_written_items_come_back_and_bytes_repeat(
         np.testing.assert_array_equal(one.observation.history, other.observation.history)
 
 
+@pytest.mark.slow
 def test_the_whole_directory_repeats(
     scenes: list[Scene], splits: dict[str, str], vocabulary: Vocabulary, tmp_path: Path
 ) -> None:

@@ -23,6 +23,7 @@ BAND = Band(low=0.5, high=0.97)
 WIDE = Band(low=0.0, high=0.99)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), key=st.text(min_size=1, max_size=20))
 def test_uniform_options_keep_the_rules(
@@ -57,6 +58,7 @@ def inertial_code(vocabulary: Vocabulary, speed: float) -> int:
     return int(vocabulary.codebook.encode(going_on[None])[0])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), speed=st.floats(0, 15), key=st.text(min_size=1, max_size=20))
 def test_structured_options_keep_the_rules(

@@ -46,6 +46,7 @@ def test_the_oracle_knows_the_option_and_the_logged_decision() -> None:
     assert (choice.index, choice.decision) == (2, Decision(Direction.STRAIGHT, SpeedChange.STOP))
 
 
+@pytest.mark.slow
 def test_random_is_uniform_seeded_and_differs_by_repeat_and_question() -> None:
     policy = RandomChoice(7)
     asked = question()

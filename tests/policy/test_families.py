@@ -221,6 +221,7 @@ def test_every_baseline_has_a_family_that_can_be_used() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_pictures_are_as_large_as_the_parameter_says(folder: Path, tmp_path: Path) -> None:
     """Twelve pictures of 1600 x 900, of 256 tokens each: in training, in what is saved, wherever it is asked."""
     from driveproof.training.sft import load_kit

@@ -234,6 +234,7 @@ def test_garbage_is_an_error_and_never_a_text(client, state, request_for, fault:
     assert "\n" not in reply.error
 
 
+@pytest.mark.slow
 def test_a_slow_server_times_out(client, state, request_for) -> None:
     state.always = "slow"
     start = time.monotonic()

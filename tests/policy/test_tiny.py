@@ -64,6 +64,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return out
 
 
+@pytest.mark.slow
 def test_the_folder_loads_and_generates(folder: Path) -> None:
     import torch
     from transformers import AutoModelForImageTextToText

@@ -32,6 +32,7 @@ def test_a_needle_is_in_every_match(pattern: str, literal: str) -> None:
     assert needle(pattern) == literal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_no_shortcut_hides_a_match(pattern: str) -> None:
     compiled = re.compile(pattern, re.IGNORECASE)

@@ -114,6 +114,7 @@ PLAIN = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(["NODE", "EDGE", "INHERIT", "USE_GT", "WINDOW"]), PLAIN))
 def test_any_values_are_a_graph_or_bad_input(content: dict) -> None:
     try:

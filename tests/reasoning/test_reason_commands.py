@@ -66,6 +66,7 @@ def test_graphs_are_listed_and_checked(tmp_path: Path) -> None:
     assert isinstance(_call("check", tmp_path / "g.yaml", "--drives").exception, BadInput)
 
 
+@pytest.mark.slow
 def test_a_clip_is_run_drawn_asked_again_and_scored(
     clip: Path, policy: str, tmp_path: Path
 ) -> None:

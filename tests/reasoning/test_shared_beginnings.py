@@ -54,6 +54,7 @@ def _think(chat, mode: InputMode, frames: int, heat: float = 0.0) -> list[Trace]
     return [reasoner.think(_moment(frame, mode)) for frame in range(frames)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("heat", "frames"), [(0.0, 1), (1.0, 2)])
 def test_nine_questions_prefill_a_third_and_say_the_same(model, heat: float, frames: int) -> None:
     together = _think(model, SIX, frames, heat)

@@ -33,6 +33,7 @@ def rays(view: Lens) -> Float:
 angles = st.floats(-0.6, 0.6)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(angles, angles, angles, st.floats(3.0, 60.0), st.floats(-0.7, 0.7), st.floats(-0.7, 0.7))
 def test_depth_is_that_of_the_plane_in_every_pixel(

@@ -69,6 +69,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_driving_and_answers_stand_side_by_side(folder: Path) -> None:
     section = drive_section(read_inputs(folder))
     scores, answers, abilities, groups, causes = section.tables
@@ -89,6 +90,7 @@ def test_driving_and_answers_stand_side_by_side(folder: Path) -> None:
     assert "same 2 routes of Town01, Town12" in section.intro
 
 
+@pytest.mark.slow
 def test_one_episode_is_drawn_from_above_and_over_time(folder: Path) -> None:
     both, above, time = drive_section(read_inputs(folder)).figures
     assert "tiny" in both[0]

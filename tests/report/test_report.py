@@ -38,6 +38,8 @@ from driveproof.scene import Decision, Direction, ImageRef, SpeedChange, write_s
 from driveproof.testing import make_scene
 from driveproof.validation import validate_data, write_results
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>alert(1)</script>"
 
 

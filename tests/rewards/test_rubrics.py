@@ -173,6 +173,7 @@ CRITERIA = [
 ]
 
 
+@pytest.mark.slow
 def test_a_model_writes_rubrics_from_what_the_policy_sees_alone(make_item) -> None:
     items = [make_item(n, speed=5.0 + n) for n in range(3)]
     items = [replace(i, observation=replace(i.observation, images={})) for i in items]
@@ -191,6 +192,7 @@ def test_a_model_writes_rubrics_from_what_the_policy_sees_alone(make_item) -> No
             assert " ".join(f"{x:.2f},{y:.2f}" for x, y in option[:3]) not in prompt
 
 
+@pytest.mark.slow
 def test_a_model_that_breaks_the_rules_is_asked_again_and_then_lost(make_item) -> None:
     item = make_item()
     seen = replace(item.observation, images={})

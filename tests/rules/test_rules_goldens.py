@@ -26,6 +26,7 @@ def _bits(flags: np.ndarray) -> str:
     return "".join("1" if flag else "0" for flag in flags)
 
 
+@pytest.mark.slow
 def test_all_cases_agree(goldens: Path) -> None:
     paths = sorted((goldens / "epdms").glob("*.json"))
     assert len(paths) == 78

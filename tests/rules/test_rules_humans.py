@@ -102,6 +102,7 @@ def test_drawings_need_a_folder(tmp_path: Path) -> None:
     assert "--draw needs --out" in str(result.exception)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_humans_of_a_real_log(shared_dir: Path, tmp_path: Path) -> None:
     logs = shared_dir / "data/fixtures/av2/motion_forecasting"

@@ -151,6 +151,7 @@ def test_a_ring_that_crosses_itself_is_read_by_the_even_odd_rule_and_named(doc: 
     assert "block" in verdict.reason
 
 
+@pytest.mark.slow
 def test_ten_thousand_agents(doc: Doc) -> None:
     rng = np.random.default_rng(0)
     doc["agents"] += [car(f"n{n}", *rng.uniform(200.0, 900.0, 2), vx=1.0) for n in range(10_000)]

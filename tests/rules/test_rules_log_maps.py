@@ -157,6 +157,7 @@ SOURCES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize(("format", "place"), SOURCES)
 def test_humans_of_real_logs_drive_on_their_maps(format: str, place: str, shared_dir: Path) -> None:

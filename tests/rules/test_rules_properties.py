@@ -80,6 +80,7 @@ def test_a_mirrored_world_changes_nothing(doc: Doc) -> None:
     _same(doc, mirrored(doc))
 
 
+@pytest.mark.slow
 @QUIET
 @given(scenes(), st.floats(0.0, 6.28), st.floats(150.0, 1000.0))
 def test_an_agent_far_away_changes_nothing(doc: Doc, angle: float, far: float) -> None:

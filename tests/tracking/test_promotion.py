@@ -36,6 +36,8 @@ from driveproof.tracking import (
 )
 from driveproof.tracking.registry import attach_scores, set_alias
 
+pytestmark = pytest.mark.slow
+
 NAME = "driveproof-policy"
 RULES = (GateRule(metric="accuracy", floor=0.2, min_units=20),)
 PARAMS = PromoteParams(gates={NAME: RULES})

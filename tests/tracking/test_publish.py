@@ -85,6 +85,7 @@ def test_lineage_holds_numbers_names_and_all_parameters(build: Path) -> None:
     assert len(lineage.lock_hash) == 64
 
 
+@pytest.mark.slow
 def test_publishing_twice_changes_nothing(build: Path) -> None:
     first = publish(_params(build), build)
     assert (first.new_run, first.models) == (True, (_version("1", True),))
@@ -105,6 +106,7 @@ def test_publishing_twice_changes_nothing(build: Path) -> None:
     assert len(store.client.search_model_versions("")) == 1
 
 
+@pytest.mark.slow
 def test_versions_follow_the_content_of_the_model(build: Path, tmp_path: Path) -> None:
     publish(_params(build), build)
     (build / "dvc.lock").write_text("schema: '2.0'\nstages: {}\n")
@@ -134,6 +136,7 @@ def test_versions_follow_the_content_of_the_model(build: Path, tmp_path: Path) -
         fetch_model(store, listed[0], tmp_path / "mine")
 
 
+@pytest.mark.slow
 def test_a_publish_that_was_cut_off_is_done_again(
     build: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +151,7 @@ def test_a_publish_that_was_cut_off_is_done_again(
     assert statuses == {"FINISHED", "KILLED"}
 
 
+@pytest.mark.slow
 def test_curves_and_rollouts_of_reinforcement_go_along(build: Path) -> None:
     folder = build / "reports" / "grpo" / "deft_exact"
     folder.mkdir(parents=True)
@@ -163,6 +167,7 @@ def test_curves_and_rollouts_of_reinforcement_go_along(build: Path) -> None:
     assert kept == ["rollouts/deft_exact.json"]
 
 
+@pytest.mark.slow
 def test_answers_to_the_test_questions_go_with_the_version(build: Path, make_item) -> None:
     items = [make_item(n, oracle=1) for n in range(3)]
     write_items(items, build / "data" / "mcq" / "test.parquet")
@@ -203,6 +208,7 @@ def test_only_databases_and_servers_are_stores(tmp_path: Path) -> None:
         resolve_uri("mlruns", tmp_path)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_is_told_quickly(tmp_path: Path) -> None:
     with pytest.raises(Unreachable, match="does not answer"):
         open_store(PublishParams(tracking_uri="http://127.0.0.1:9"), tmp_path)
@@ -234,6 +240,7 @@ def test_a_database_that_cannot_be_written_is_one_line(
     other.close()
 
 
+@pytest.mark.slow
 def test_every_variant_of_grpo_is_registered_and_the_judge_can_be_opened(build: Path) -> None:
     (build / "params.yaml").write_text(
         "grpo: {variants: {mine: {rollout: two_turn, reward: exact}}}\n"

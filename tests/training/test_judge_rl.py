@@ -20,6 +20,8 @@ from driveproof.training.judge_rl import FormLessons, PreferenceTask
 from driveproof.training.judge_rl_run import STARTS, JudgeRl, run_judge_rl
 from tests.judge.judge_examples import clip, picture
 
+pytestmark = pytest.mark.slow
+
 TINY = {"hidden": 32, "layers": 1, "heads": 2, "vision_hidden": 16, "vision_layers": 1}
 STYLE = JudgeStyle("compact", 1)
 

@@ -20,6 +20,8 @@ from driveproof.policy.tiny import MERGE
 from driveproof.prompts import joint_messages, parse_choice
 from driveproof.training.examples import Teacher, kind_of_steps
 
+pytestmark = pytest.mark.slow
+
 TINY = TinyParams(hidden=64, layers=2, heads=2, vision_hidden=32)
 
 

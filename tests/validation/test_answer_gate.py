@@ -51,6 +51,7 @@ def _failed(root: Path) -> set[str]:
     return {f"{result.table}/{check.name}" for result in results for check in result.failed}
 
 
+@pytest.mark.slow
 def test_good_commentaries_pass(good: Path) -> None:
     assert _failed(good) == set()
 

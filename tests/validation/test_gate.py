@@ -101,6 +101,7 @@ def broken(
     return copy
 
 
+@pytest.mark.slow
 def test_good_data_passes_and_the_page_is_offline(good: Path, tmp_path: Path) -> None:
     results = validate_data(good, LIMITS, TABLES)
     gate(results)
@@ -136,6 +137,7 @@ def _replace(index: int, value: Any) -> Callable[[list[Any]], list[Any]]:
 SCENES, ITEMS = "scenes/scenes-00000.parquet", "mcq/test.parquet"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "change", "expected"),
     [
@@ -170,12 +172,14 @@ def test_what_is_broken_is_what_fails(broken, table, change, expected) -> None:
     assert [name.rpartition("/")[2] for name in failed] == [expected]
 
 
+@pytest.mark.slow
 def test_an_oracle_index_past_the_end_fails_and_names_the_question(broken) -> None:
     root = broken(ITEMS, _set("oracle_index", 6))
     with pytest.raises(GateFailed, match=r"mcq/test/oracle_index: .*1 of 10 break it.*made/drive"):
         gate(validate_data(root, LIMITS, TABLES))
 
 
+@pytest.mark.slow
 def test_a_drive_in_two_splits_fails_in_both(broken, good: Path) -> None:
     foreign = pq.read_table(good / "data" / "mcq" / "train.parquet").to_pylist()[0]["scene_key"]
     assert _failed(broken(ITEMS, _set("scene_key", foreign)), "mcq") == [
@@ -184,6 +188,7 @@ def test_a_drive_in_two_splits_fails_in_both(broken, good: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_oracles_in_one_place_fail(broken) -> None:
     def front(rows: list[dict[str, Any]]) -> None:
         for row in rows:
@@ -207,6 +212,7 @@ def test_prototypes_that_coincide_fail(good: Path, tmp_path: Path) -> None:
     assert _failed(tmp_path / "copy", "codebook") == ["codebook/codebook/distinct"]
 
 
+@pytest.mark.slow
 def test_the_grid_is_checked_where_there_is_one(good: Path, tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(good, root)

@@ -26,6 +26,7 @@ def cli():
     return program.app
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [("clip.tar", "cut off", "clip.tar"), ("decisions.jsonl", "{}\n{", "line 1: frame is")],

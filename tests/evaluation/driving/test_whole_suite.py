@@ -16,6 +16,7 @@ from driveproof.maps import TownMap, load_town
 from driveproof.sim.routes import RouteSpec, parse_routes
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_218_of_220_routes_as_the_published_files_have_them(shared_dir: Path) -> None:
     suite = expected_of(parse_routes(shared_dir / "data/fixtures/bench2drive/bench2drive220.xml"))

@@ -80,6 +80,7 @@ def braking(rows: list[AnswerRow]) -> list[AnswerRow]:
     return [row for row in rows if row.key.number == 8]
 
 
+@pytest.mark.slow
 def test_the_judge_reads_what_rules_cannot(server, dataset, braking, give) -> None:
     said = give(braking, ["Throw the anchors!"] * len(braking))
     server.start()
@@ -106,6 +107,7 @@ def test_what_rules_can_read_is_not_asked(server, dataset, rows, give) -> None:
     assert judge.asked == 0
 
 
+@pytest.mark.slow
 def test_death_in_the_middle_is_counted_and_a_resume_pays_once(
     server, dataset, braking, give, tmp_path
 ) -> None:
@@ -138,6 +140,7 @@ ORDERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 def test_an_order_to_the_judge_changes_nothing(server, dataset, braking, give, order: str) -> None:
     server.start()

@@ -68,6 +68,7 @@ def started(tmp_path: Path) -> Iterator[Any]:
         process.communicate()
 
 
+@pytest.mark.slow
 def test_a_server_says_that_it_is_ready_and_ends_on_a_signal(started: Any) -> None:
     process, said = started("constant_velocity:8")
     assert (said["role"], said["name"], said["pid"]) == (
@@ -90,6 +91,7 @@ def test_a_server_says_that_it_is_ready_and_ends_on_a_signal(started: Any) -> No
     assert json.loads(out) == said
 
 
+@pytest.mark.slow
 def test_a_killed_server_is_noticed_at_once(started: Any) -> None:
     process, said = started("slow_model:Slow")
     with closing(open_policy(said["spec"])) as remote:
@@ -105,6 +107,7 @@ def test_a_killed_server_is_noticed_at_once(started: Any) -> None:
         assert reply.outage
 
 
+@pytest.mark.slow
 def test_a_model_that_hangs_does_not_keep_the_process(started: Any) -> None:
     process, said = started("slow_model:Slow", "--timeout", "0.2")
     with closing(open_policy(said["spec"])) as remote:
@@ -113,6 +116,7 @@ def test_a_model_that_hangs_does_not_keep_the_process(started: Any) -> None:
     process.communicate(timeout=20)
 
 
+@pytest.mark.slow
 def test_a_server_ends_with_its_parent(started: Any) -> None:
     shell = ("sh", "-c", '"$@" & wait', "sh")
     parent, said = started("random", "--with-parent", via=shell)

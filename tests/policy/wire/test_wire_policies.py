@@ -197,6 +197,7 @@ def test_other_versions_are_refused_in_words(serve: Any, monkeypatch: pytest.Mon
         Transport(url, http=httpx.Client(transport=handler))
 
 
+@pytest.mark.slow
 def test_a_busy_server_is_asked_again(serve: Any) -> None:
     policy = Echo()
     policy.slow_s = 0.15
@@ -215,6 +216,7 @@ def test_a_busy_server_is_asked_again(serve: Any) -> None:
     assert errors == [""] * 4
 
 
+@pytest.mark.slow
 def test_patience_ends(serve: Any) -> None:
     policy = Echo()
     url = serve(policy, Limits(workers=1, queue=0))
@@ -243,6 +245,7 @@ def plain() -> dict[str, Any]:
     return {"requests": [{"messages": [turn]}]}
 
 
+@pytest.mark.slow
 def test_time_is_limited_on_both_sides(serve: Any) -> None:
     policy = Echo()
     policy.slow_s = 0.8
@@ -274,6 +277,7 @@ def test_a_driver_that_hangs_loses_its_session_and_its_policy(serve: Any) -> Non
     assert first.episode == "1_rep0"  # whoever hangs is never asked again
 
 
+@pytest.mark.slow
 def test_sessions_are_few_and_end_when_unused(serve: Any) -> None:
     url = serve(Counter(), Limits(sessions=2, idle_s=0.4), Counter)
     drivers = [open_driver(f"wire:{url}", PolicySettings(timeout_s=0.2)) for _ in range(3)]
@@ -293,6 +297,7 @@ def test_sessions_are_few_and_end_when_unused(serve: Any) -> None:
         driver.close()
 
 
+@pytest.mark.slow
 def test_a_forgotten_driver_frees_its_place_and_its_memory(serve: Any) -> None:
     url = serve(Counter(), None, Counter)
     driver = open_driver(f"wire:{url}", PolicySettings(carrier="shared"))

@@ -52,6 +52,7 @@ def test_a_body_on_its_way_has_a_place_and_no_other_is_read(serve: Any) -> None:
     assert httpx.post(f"{url}/v1/chat", json=QUESTION).status_code == 200
 
 
+@pytest.mark.slow
 def test_decisions_that_wait_for_one_another_are_counted(serve: Any) -> None:
     policy = Counter()
     policy.slow_s = 1.0

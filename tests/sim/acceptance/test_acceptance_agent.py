@@ -10,6 +10,8 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 
+pytestmark = pytest.mark.slow
+
 carla = pytest.importorskip("carla")
 
 STEP_M = 2.0

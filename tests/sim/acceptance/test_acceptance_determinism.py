@@ -58,6 +58,7 @@ def crash(client, cast) -> np.ndarray:
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(CRASHES))
 def test_crashes_repeat_bit_for_bit(client, enter, name: str) -> None:
     enter("Town03")
@@ -68,6 +69,7 @@ def test_crashes_repeat_bit_for_bit(client, enter, name: str) -> None:
         assert np.abs(np.diff(speeds[:, 0])).max() > 0.3, "they met"
 
 
+@pytest.mark.slow
 def test_scans_repeat_bit_for_bit(client, enter) -> None:
     enter("Town03")
 
@@ -153,6 +155,7 @@ def drive(port: int, manager_port: int, ticks: int) -> np.ndarray | None:
     return np.array(json.loads(lines[-1]))
 
 
+@pytest.mark.slow
 def test_a_traffic_manager_drives_the_same_way_twice(carla_server, client) -> None:
     # The manager's own threads race on a starved machine; a server that is not deterministic gives no two equal runs.
     runs: list[np.ndarray] = []

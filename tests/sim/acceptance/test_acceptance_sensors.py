@@ -58,6 +58,7 @@ def test_cameras_stand_where_the_frame_says(world) -> None:
         camera.destroy()
 
 
+@pytest.mark.slow
 def test_sensor_tick_thins_the_frames_of_every_sensor(world) -> None:
     # speaks only of what is near, or is not modelled
     silent = {
@@ -93,6 +94,7 @@ def test_sensor_tick_thins_the_frames_of_every_sensor(world) -> None:
     assert "sensor.lidar.ray_cast" in counts
 
 
+@pytest.mark.slow
 def test_several_clients_hear_one_sensor(client, carla_server) -> None:
     world = client.load_world("Town01")
     blueprint = world.get_blueprint_library().find("sensor.other.gnss")

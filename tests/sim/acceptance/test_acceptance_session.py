@@ -14,6 +14,7 @@ def test_versions_agree(client) -> None:
     assert client.get_server_version() == client.get_client_version() == "0.9.16"
 
 
+@pytest.mark.slow
 def test_a_client_without_a_server_gives_up_in_its_time() -> None:
     lonely = carla.Client("127.0.0.1", 19_999)
     lonely.set_timeout(0.5)
@@ -23,6 +24,7 @@ def test_a_client_without_a_server_gives_up_in_its_time() -> None:
     assert time.perf_counter() - begin < 5.0
 
 
+@pytest.mark.slow
 def test_every_town_is_listed_and_reload_keeps_it(client) -> None:
     names = [path.rsplit("/", 1)[-1] for path in client.get_available_maps()]
     assert {"Town01", "Town03", "Town05", "Town10HD", "Town12"} <= set(names)
@@ -42,6 +44,7 @@ def test_an_unknown_town_is_an_error_and_leaves_the_old_one(client) -> None:
     assert client.get_world().get_map().name == name
 
 
+@pytest.mark.slow
 def test_a_town_loads_only_if_it_is_another_one(client) -> None:
     client.load_world("Town02")
     key = client.get_world().id
@@ -51,6 +54,7 @@ def test_a_town_loads_only_if_it_is_another_one(client) -> None:
     assert client.get_world().id != key
 
 
+@pytest.mark.slow
 def test_fixed_steps_are_reported_exactly_while_the_server_free_runs(client) -> None:
     world = client.get_world()
     settings = world.get_settings()
@@ -155,6 +159,7 @@ ONE_ROAD = """<OpenDRIVE>
 </OpenDRIVE>"""
 
 
+@pytest.mark.slow
 def test_a_world_from_opendrive_has_its_road_and_its_light(client) -> None:
     parameters = carla.OpendriveGenerationParameters(
         vertex_distance=2.0,

@@ -11,6 +11,7 @@ carla = pytest.importorskip("carla")
 Spawn = getattr(carla.command, "SpawnActor", None)
 
 
+@pytest.mark.slow
 def test_every_vehicle_fits_on_every_spawn_point_at_once(client, enter) -> None:
     world = enter("Town02")
     points = world.get_map().get_spawn_points()
@@ -33,6 +34,7 @@ def test_every_vehicle_fits_on_every_spawn_point_at_once(client, enter) -> None:
         assert not world.get_actors().filter("vehicle.*")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("town", ["Town03", "Town07"])
 def test_vehicles_stay_where_they_are_born_on_slopes(client, enter, town: str) -> None:
     world = enter(town)

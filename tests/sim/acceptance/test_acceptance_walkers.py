@@ -40,6 +40,7 @@ def test_a_walker_goes_where_it_is_told(world) -> None:
     assert walker.get_velocity().length() < 0.1
 
 
+@pytest.mark.slow
 def test_controllers_walk_pedestrians_to_their_goals(client, world) -> None:
     library = world.get_blueprint_library()
     spawn, attach = carla.command.SpawnActor, carla.Transform()

@@ -151,6 +151,7 @@ def test_a_session_leaves_the_server_as_it_found_it(carla_server: ServerHandle) 
     assert not world.get_actors().filter("sensor.*")
 
 
+@pytest.mark.slow
 def test_a_map_without_a_town_file_is_read_from_the_server(carla_server: ServerHandle) -> None:
     client = carla.Client(carla_server.host, carla_server.port)
     client.set_timeout(30.0)
@@ -186,6 +187,7 @@ for _ in range(5):
 """
 
 
+@pytest.mark.slow
 def test_a_program_that_forgets_to_close_ends_well(carla_server: ServerHandle, root: Path) -> None:
     command = [sys.executable, "-c", FORGETFUL, str(carla_server.port)]
     done = subprocess.run(
@@ -206,6 +208,7 @@ def test_ten_clients_come_and_go(carla_server: ServerHandle, session: Session) -
     assert session.tick().frame > 10
 
 
+@pytest.mark.slow
 def test_nobody_there_is_said_in_time() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -247,6 +250,7 @@ def old_version(link: socket.socket) -> None:
                 link.sendall(msgpack.packb([1, number, None, [[1, "0.9.13"]]]))
 
 
+@pytest.mark.slow
 def test_who_does_not_answer_is_no_simulator() -> None:
     with answering(mute) as port, pytest.raises(SimulatorUnreachable, match="does not answer"):
         Session.open(port=port, timeout_s=1.0)

@@ -128,6 +128,7 @@ LISTEN = (
 )
 
 
+@pytest.mark.slow
 def test_a_server_does_not_outlive_an_owner_that_is_killed(root) -> None:
     code = OWNER.replace("LISTEN", repr(LISTEN), 1)
     owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=root)
@@ -159,6 +160,7 @@ def test_any_command_can_be_the_simulator_and_all_its_children_end() -> None:
     assert not [p for p in group if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
+@pytest.mark.slow
 def test_a_simulator_that_does_not_start_says_why() -> None:
     with pytest.raises(SimulatorUnreachable, match="no licence"):
         start_server(command=command_of("raise SystemExit('no licence')"))

@@ -170,6 +170,7 @@ def test_an_event_is_due_until_the_contact_is_counted(
     assert not criteria.contacts.new_touch(seen[12], EGO), "pushing on says nothing new"
 
 
+@pytest.mark.slow
 @given(late=st.lists(st.integers(0, 12), min_size=6, max_size=6))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_event_counts_at_its_own_moment_however_late_it_comes(

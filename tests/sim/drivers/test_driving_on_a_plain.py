@@ -77,6 +77,7 @@ def test_follower_never_hits_a_lead_that_brakes(
     assert (ego.decision.reason, ego.decision.agent_id) == (Reason.LEAD, lead.agent_id)
 
 
+@pytest.mark.slow
 def test_follower_settles_at_the_equilibrium_gap_of_the_closed_form(plain: Plain) -> None:
     path = straight(2000.0, limit=15.0)
     lead = plain.car(path, 70.0, 8.0, style=Style(speed_factor=8.0 / 15.0))
@@ -147,6 +148,7 @@ def test_without_room_the_driver_waits_behind_an_obstacle(plain: Plain, expert: 
     assert ego.decision.reason is Reason.OBSTACLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expert", [False, True])
 def test_oncoming_traffic_is_let_pass_before_a_swerve(plain: Plain, expert: bool) -> None:
     ego = plain.car(straight(left=5.25, left_own=1.75), 12.0, 10.0, expert=expert)
@@ -160,6 +162,7 @@ def test_oncoming_traffic_is_let_pass_before_a_swerve(plain: Plain, expert: bool
     assert plain.front(ego) > 112.0
 
 
+@pytest.mark.slow
 def test_a_stop_sign_means_a_full_stop_then_go(plain: Plain) -> None:
     ego = plain.car(straight(stops=[StopPoint(80.0, "stop", "s")]), 12.0, 9.0)
     stood_at = None
@@ -188,6 +191,7 @@ def left_turn() -> tuple[Path, Path]:
     return Path.of(points, limit=11.0, crossings=[crossing]), back
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expert", [False, True])
 def test_a_left_turn_lets_oncoming_traffic_pass_and_then_goes(plain: Plain, expert: bool) -> None:
     path, back = left_turn()
@@ -202,6 +206,7 @@ def test_a_left_turn_lets_oncoming_traffic_pass_and_then_goes(plain: Plain, expe
     assert ego.s > 90.0
 
 
+@pytest.mark.slow
 def test_the_same_scene_gives_the_same_states_bit_for_bit(town01: object) -> None:
     def run() -> list[object]:
         plain = Plain(town01)

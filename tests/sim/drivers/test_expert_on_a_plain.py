@@ -20,6 +20,7 @@ def crossing_path(x: float, south: float = -120.0) -> Path:
     return Path.of(np.stack([np.full_like(y, x), y + AWAY], 1), limit=12.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [6.0, 12.0])
 @pytest.mark.parametrize("far", [30.0, 55.0])
 def test_who_crosses_without_stopping_is_let_pass(plain: Plain, speed: float, far: float) -> None:
@@ -44,6 +45,7 @@ def test_somebody_who_stands_at_the_kerb_and_faces_the_road_is_passed_slowly(
     assert plain.front(ego) > 90.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step_out", [4.0, 8.0, 14.0])
 def test_whoever_steps_out_at_the_last_moment_is_not_hit(plain: Plain, step_out: float) -> None:
     ego = plain.car(straight(), 12.0, 12.0, expert=True)
@@ -65,6 +67,7 @@ def change_path(begin: float = 60.0, end: float = 90.0, limit: float = 200.0) ->
     return Path.of(np.stack([x, y], 1), limit=12.0, left=5.0, right=5.0, changes=[change])
 
 
+@pytest.mark.slow
 def test_a_lane_change_waits_for_a_gap_and_then_happens(plain: Plain) -> None:
     ego = plain.car(change_path(), 12.0, 8.0, expert=True)
     for x in (-25.0, -12.0, 1.0, 14.0, 27.0):
@@ -85,6 +88,7 @@ def test_a_free_lane_is_taken_where_the_route_says(plain: Plain) -> None:
     assert plain.side(ego) == pytest.approx(3.5, abs=0.3)
 
 
+@pytest.mark.slow
 def test_without_a_gap_the_change_waits_where_the_lane_ends(plain: Plain) -> None:
     ego = plain.car(change_path(limit=110.0), 12.0, 8.0, expert=True)
     for x in np.arange(-160.0, 40.0, 8.0).tolist():
@@ -98,6 +102,7 @@ def test_without_a_gap_the_change_waits_where_the_lane_ends(plain: Plain) -> Non
     assert Reason.MERGE in reasons
 
 
+@pytest.mark.slow
 def test_a_parking_place_is_left_behind_the_last_that_passes(plain: Plain) -> None:
     path = straight(verge=2.5)
     ego = plain.car(path, 60.0, 0.0, offset=-2.8, expert=True)
@@ -124,6 +129,7 @@ def test_an_ambulance_from_behind_gets_the_lane(plain: Plain) -> None:
     assert abs(plain.side(ego)) < 0.3  # and back again
 
 
+@pytest.mark.slow
 def test_oncoming_that_takes_a_part_of_the_lane_gets_it(plain: Plain) -> None:
     ego = plain.car(straight(limit=9.0, verge=1.2), 12.0, 8.0, expert=True)
     plain.thing(150.0, 1.6, np.pi, speed=7.0)
@@ -135,6 +141,7 @@ def test_oncoming_that_takes_a_part_of_the_lane_gets_it(plain: Plain) -> None:
     assert lowest < -0.4
 
 
+@pytest.mark.slow
 def test_bicycles_that_crawl_are_overtaken(plain: Plain) -> None:
     ego = plain.car(straight(left=5.25, left_own=5.25), 12.0, 10.0, expert=True)
     ahead = [plain.thing(x, -0.6, type_id=BICYCLE, speed=2.5) for x in (70.0, 76.0)]
@@ -175,6 +182,7 @@ def test_what_throws_the_car_aside_is_steered_out(plain: Plain) -> None:
     assert abs(plain.side(ego)) < 0.1
 
 
+@pytest.mark.slow
 def test_who_stands_too_close_to_swerve_backs_off_and_goes_around(plain: Plain) -> None:
     ego = plain.car(straight(left=5.25), 86.0, 0.0, expert=True)
     plain.thing(90.0, 0.0)

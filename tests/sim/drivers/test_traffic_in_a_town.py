@@ -48,6 +48,7 @@ def town_drive(
     return states, drivers, expert.vehicle, traffic
 
 
+@pytest.mark.slow
 def test_traffic_stays_around_the_ego_and_nobody_touches_anybody(roads: Roads) -> None:
     states, drivers, ego, traffic = town_drive(roads, 30.0, 12, seed=6)
     assert not [hit for state in states for hit in state.collisions]
@@ -60,6 +61,7 @@ def test_traffic_stays_around_the_ego_and_nobody_touches_anybody(roads: Roads) -
     assert set(drivers.driven) == traffic.own | {ego.agent_id}
 
 
+@pytest.mark.slow
 def test_the_same_seed_drives_the_same_bit_for_bit(roads: Roads) -> None:
     assert town_drive(roads, 8.0, 8)[0] == town_drive(roads, 8.0, 8)[0]
 

@@ -188,6 +188,7 @@ number = st.floats(-1e9, 1e9)
 wild = st.one_of(number, st.just(float("nan")), st.just(float("inf")), st.floats(-1.0, 1.0))
 
 
+@pytest.mark.slow
 @given(
     commands=st.lists(
         st.tuples(st.integers(0, 5), st.integers(0, 6), st.tuples(wild, wild, wild)), max_size=25

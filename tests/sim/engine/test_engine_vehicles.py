@@ -42,6 +42,7 @@ def roll(engine: Engine, vehicle: Vehicle, control: VehicleControl, seconds: flo
         engine.step(DT)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize(("throttle", "allowed"), [("0.4", 0.25), ("0.7", 0.5), ("1.0", 0.5)])
 def test_speeds_follow_the_recorded_runs_at_constant_throttle(

@@ -389,6 +389,7 @@ def lively(town: TownMap, catalogue: BlueprintLibrary, seed: int) -> list[bytes]
     return states
 
 
+@pytest.mark.slow
 def test_the_same_calls_give_the_same_states_bit_for_bit(
     town10: TownMap, catalogue: BlueprintLibrary
 ) -> None:

@@ -141,6 +141,7 @@ parameters = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=5),
     st.lists(st.tuples(st.sampled_from(sorted(ABILITIES)), places, parameters), max_size=3),
@@ -289,6 +290,7 @@ def test_the_files_of_bench2drive_and_carla_parse(shared_dir: Path) -> None:
     assert misspelled == 24, "weathis_juncer, once a file of the garage"
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_positions_of_the_small_towns_lie_on_their_lanes_and_jumps_are_listed(shared_dir) -> None:
     routes = parse_routes(shared_dir / "data/fixtures/bench2drive/bench2drive220.xml")

@@ -9,6 +9,8 @@ import pytest
 from driveproof.sim.client import ServerHandle, Session
 from driveproof.sim.scenarios import SCENARIOS, Moments, as_declared, run_scenario
 
+pytestmark = pytest.mark.slow
+
 BY_TOWN = sorted(SCENARIOS, key=lambda name: (SCENARIOS[name].towns[0], name))
 
 

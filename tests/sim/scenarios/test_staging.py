@@ -82,6 +82,7 @@ def test_unknown_types_and_drivers_are_refused(world) -> None:
         run_scenario(world, "ParkingCutIn", "careless")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_town_without_a_fitting_place_says_so(world) -> None:
     with pytest.raises(NoStage, match="MergerIntoSlowTraffic finds no place in Town01"):
         run_scenario(world, "MergerIntoSlowTraffic", town="Town01")
@@ -138,6 +139,7 @@ def test_no_place_is_said_when_nothing_fits(roads) -> None:
         places(roads, 0).junction(40.0, fits=lambda path, s, maneuver: False)
 
 
+@pytest.mark.slow
 def test_a_careful_puppet_stops_behind_who_stands_and_not_for_who_crosses(world) -> None:
     if world.town.name != "Town01":
         world.load_town("Town01")
@@ -172,6 +174,7 @@ def _vehicle(path: Path, number: int):
     return Vehicle.on(path, number)
 
 
+@pytest.mark.slow
 def test_a_task_gives_a_row_and_a_sheet(world, tmp_path) -> None:
     row = perform_task(world, Task("ParkedObstacle", "oblivious", (0, 1)), tmp_path)
     assert (row.done, row.good, row.lost) == (2, 2, {})
@@ -189,6 +192,7 @@ def test_a_task_gives_a_row_and_a_sheet(world, tmp_path) -> None:
     assert "| ParkedObstacle | Overtaking | collision_vehicle | 1 of 2 | 2 of 2 | 1 |" in text
 
 
+@pytest.mark.slow
 def test_a_sheet_shows_eight_moments(world) -> None:
     moments = Moments()
     run_scenario(world, "HardBreakRoute", "oblivious", 0, "Town03", moments)
@@ -205,6 +209,7 @@ def test_a_sheet_shows_eight_moments(world) -> None:
     assert (tiles[0] != tiles[-1]).mean() > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize(
     "town", [*SMALL, *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)]
@@ -244,6 +249,7 @@ def test_all_routes_start(world, shared_dir) -> None:
     assert len(started) == 220
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_expert_drives_a_route_of_the_file_through_its_scenario(world, shared_dir) -> None:
     routes = {
@@ -257,6 +263,7 @@ def test_the_expert_drives_a_route_of_the_file_through_its_scenario(world, share
     )
 
 
+@pytest.mark.slow
 def test_the_command_lists_and_performs(carla_server, tmp_path) -> None:
     from driveproof.cli.scenarios import app
 

@@ -90,6 +90,7 @@ def test_too_many_triangles_are_refused(mesh: Walkable) -> None:
         navigation_file(Walkable(mesh.corners, many, np.zeros(len(many), dtype=np.int64)))
 
 
+@pytest.mark.slow
 def test_files_are_kept_and_towns_without_pavements_have_none(
     town: TownMap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,8 @@ from server_probe import ask, connection
 
 from driveproof.sim.client import ServerHandle
 
+pytestmark = pytest.mark.slow
+
 carla = pytest.importorskip("carla")
 
 

@@ -19,6 +19,8 @@ from server_probe import META, answer, ask, connection
 
 from driveproof.sim.client import ServerHandle
 
+pytestmark = pytest.mark.slow
+
 
 def is_closed(opened: socket.socket) -> bool:
     try:

@@ -91,6 +91,7 @@ def plain(value: Any) -> Any:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STRUCTS)
 @given(data=st.data())
 def test_a_message_that_comes_in_goes_out_the_same(name: str, data: st.DataObject) -> None:

@@ -52,6 +52,7 @@ def await_file(path: Path, process: subprocess.Popen[str]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_says_where_it_is_and_ends_cleanly(
     root: Path, tmp_path: Path, number: signal.Signals
@@ -71,6 +72,7 @@ def test_it_says_where_it_is_and_ends_cleanly(
         assert json.loads(out) == address
 
 
+@pytest.mark.slow
 def test_it_can_be_stopped_while_it_loads(root: Path, tmp_path: Path) -> None:
     with started(root, tmp_path / "ready.json", "--town", "Town13") as process:
         time.sleep(1.0)
@@ -80,6 +82,7 @@ def test_it_can_be_stopped_while_it_loads(root: Path, tmp_path: Path) -> None:
         assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_refusal_is_one_line_and_a_code(root: Path) -> None:
     done = subprocess.run(
         [*SERVE, "--town", "Town99", "--port", "0"],

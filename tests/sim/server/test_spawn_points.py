@@ -29,6 +29,7 @@ def test_points_lie_along_driving_lanes_outside_junctions(town: TownMap) -> None
     assert all(abs(p.yaw) <= math.pi and abs(p.pitch) < 0.3 and p.roll == 0.0 for p in points)
 
 
+@pytest.mark.slow
 def test_the_largest_vehicles_fit_on_all_points_at_once(town: TownMap) -> None:
     for blueprint in library().filter("vehicle.*"):
         spec = blueprint.spec

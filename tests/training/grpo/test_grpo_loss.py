@@ -11,6 +11,8 @@ from grpo_arena import Arena, Paid, settings, task
 
 from driveproof.policy.pictures import Pictures
 
+pytestmark = pytest.mark.slow
+
 REWARDS = [
     *(1.0, 0.0, 0.0, 0.0),  # one of four
     *(0.5, 0.5, 1.0, 0.0),  # ties

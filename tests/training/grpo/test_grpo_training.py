@@ -37,6 +37,7 @@ def train(
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_run_writes_a_model_curves_and_samples_and_repeats(arena: Arena, tmp_path: Path) -> None:
     def run(name: str, seed: int = 0) -> Any:
         return train(arena, tmp_path, name, task(arena, Paid(vowels)), settings(kl=0.1), seed)
@@ -65,6 +66,7 @@ def test_a_run_writes_a_model_curves_and_samples_and_repeats(arena: Arena, tmp_p
     assert not list((tmp_path / "a").glob("*.bin"))
 
 
+@pytest.mark.slow
 def test_what_is_paid_for_is_done_more_often(arena: Arena, tmp_path: Path) -> None:
     params = settings(steps=8, group=8, micro_batch=16, learning_rate=1e-2, kl=0.0)
     run = train(arena, tmp_path, "m", task(arena, Paid(vowels)), params)
@@ -103,6 +105,7 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(arena: Arena, tmp_path:
     assert weights[0] == weights[1]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_run_is_not_gone_on_from(arena: Arena, tmp_path: Path) -> None:
     practice = task(arena, Paid(vowels))
     train(arena, tmp_path, "m", practice, settings(steps=1, checkpoint_every=1))
@@ -160,6 +163,7 @@ def test_a_missing_picture_is_named(arena: Arena, tmp_path: Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_no_number_ends_the_run(
     arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +178,7 @@ def test_a_loss_that_is_no_number_ends_the_run(
     assert not (tmp_path / "m").exists()
 
 
+@pytest.mark.slow
 def test_failed_graders_are_counted_in_the_curves(arena: Arena, tmp_path: Path) -> None:
     from driveproof.rewards import Known, Scored
 
@@ -190,6 +195,7 @@ def test_failed_graders_are_counted_in_the_curves(arena: Arena, tmp_path: Path) 
     assert run.curves[0]["reward"] == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 4])
 def test_a_run_encodes_every_picture_of_a_pass_once(
     rank: int, arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -212,6 +218,7 @@ def test_a_run_encodes_every_picture_of_a_pass_once(
     assert max(seen) <= 2 * shown  # of eight rollouts in each pass
 
 
+@pytest.mark.slow
 def test_adapters_train_and_are_merged(arena: Arena, tmp_path: Path) -> None:
     params = settings(steps=1, lora={"rank": 4}, learning_rate=5e-2)
     train(arena, tmp_path, "m", task(arena, Paid(vowels)), params)

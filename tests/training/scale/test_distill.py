@@ -203,6 +203,7 @@ def test_a_teacher_is_asked_in_both_modes_with_the_same_budget(
     assert len(usable(told, questions[0], served)) == len(questions[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["jeft", "mixed"])
 def test_a_student_is_trained_with_its_vision_frozen(
     questions: Any, answers: dict[str, list[Answer]], folder: Path, tmp_path: Path, target: str

@@ -191,6 +191,7 @@ def test_what_cannot_be_spread_is_said(
         planned(changed(gpu, section, **values), "sft")
 
 
+@pytest.mark.slow
 def test_the_command_prints_what_is_planned(root: Path) -> None:
     from driveproof.cli import app as program
 
@@ -210,6 +211,7 @@ def test_the_command_prints_what_is_planned(root: Path) -> None:
     assert isinstance(unknown.exception, BadInput)
 
 
+@pytest.mark.slow
 def test_settings_of_one_process_name_the_overlay(root: Path) -> None:
     from driveproof.cli import app as program
 

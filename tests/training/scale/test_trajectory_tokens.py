@@ -118,6 +118,7 @@ def test_errors_are_those_of_the_codes_named(world: Any) -> None:
     assert found["predicted"]["fde"]["mean"] == pytest.approx(np.mean([away[-1], *ends]), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_tokens_are_single_in_the_tiny_and_in_an_extended_model(world: Any, tmp_path: Path) -> None:
     from driveproof.policy.local import TransformersPolicy
     from driveproof.policy.pictures import Pictures
